@@ -14,6 +14,15 @@ static inline uint64_t ot_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
+/** CPU time of the calling thread in ns: time in which a busy host did not run it is none of it. */
+static inline uint64_t ot_thread_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
 /** How long it is until that time, in ms as poll() wants it: rounded up; 0: it is past. */
 static inline int ot_ms_until(uint64_t ns)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Paths of a program's own files, from where the program itself is. */
+/* Paths of a program's own files, from where the program itself is, or the library that this is in. */
 #include "base/installed.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* The build tree's folders, seen from its programs. */
@@ -18,7 +20,7 @@ static bool try(const char *dir, const char *sub, const char *name, char *ret, s
 	char path[PATH_MAX], real[PATH_MAX];
 	int n = snprintf(path, sizeof(path), "%s/%s/%s", dir, sub, name);
 
-	if (!*dir || n < 0 || (size_t)n >= sizeof(path) || access(path, R_OK))
+	if (!dir || !*dir || n < 0 || (size_t)n >= sizeof(path) || access(path, R_OK))
 		return false;
 	if (!realpath(path, real) || strlen(real) >= size)
 		return false;
@@ -28,13 +30,14 @@ static bool try(const char *dir, const char *sub, const char *name, char *ret, s
 
 bool ot_installed_library_in(const struct ot_installed *in, const char *name, char *ret, size_t size)
 {
-	return try(in->bin, in->from_bin, name, ret, size) || try(in->bin, BUILT, name, ret, size) ||
+	return try(in->lib, "outsight", name, ret, size) || try(in->lib, ".", name, ret, size) ||
+	       try(in->bin, in->from_bin, name, ret, size) || try(in->bin, BUILT, name, ret, size) ||
 	       try(in->libdir, ".", name, ret, size);
 }
 
 bool ot_installed_d_in(const struct ot_installed *in, char *ret, size_t size)
 {
-	return try(in->bin, in->from_bin, "d", ret, size) ||
+	return try(in->lib, "outsight/d", ".", ret, size) || try(in->bin, in->from_bin, "d", ret, size) ||
 	       try(in->bin, BUILT "/outsight", "d", ret, size) || try(in->libdir, ".", "d", ret, size);
 }
 
@@ -55,24 +58,44 @@ static void own_folder(char *ret, size_t size)
 		*slash = '\0';
 }
 
+/* The folder of the library that this is in; "" in a program, and where a library was loaded by a relative
+ * path, as the working directory may be another one now. */
+static void library_folder(char *ret, size_t size)
+{
+	Dl_info own, program;
+	char real[PATH_MAX];
+
+	*ret = '\0';
+	if (!dladdr((const void *)(uintptr_t)library_folder, &own) ||
+	    !dladdr((const void *)(uintptr_t)getauxval(AT_PHDR), &program) ||
+	    own.dli_fbase == program.dli_fbase)
+		return;
+	if (own.dli_fname[0] != '/' || !realpath(own.dli_fname, real) || strlen(real) >= size)
+		return;
+	*strrchr(real, '/') = '\0';
+	memcpy(ret, real, strlen(real) + 1);
+}
+
 bool ot_installed_library(const char *name, char *ret, size_t size)
 {
 	const char *dir = getenv("OUTSIGHT_PLUGIN_DIR");
-	char bin[PATH_MAX];
+	char bin[PATH_MAX], lib[PATH_MAX];
 
 	if (dir && *dir)
 		return try(dir, ".", name, ret, size);
 	own_folder(bin, sizeof(bin));
-	return ot_installed_library_in(&(struct ot_installed){ bin, OT_FROM_BIN, OT_LIBDIR }, name, ret,
+	library_folder(lib, sizeof(lib));
+	return ot_installed_library_in(&(struct ot_installed){ bin, OT_FROM_BIN, OT_LIBDIR, lib }, name, ret,
 				       size);
 }
 
 bool ot_installed_d(char *ret, size_t size)
 {
-	char bin[PATH_MAX];
+	char bin[PATH_MAX], lib[PATH_MAX];
 
 	own_folder(bin, sizeof(bin));
-	return ot_installed_d_in(&(struct ot_installed){ bin, OT_FROM_BIN, OT_LIBDIR }, ret, size);
+	library_folder(lib, sizeof(lib));
+	return ot_installed_d_in(&(struct ot_installed){ bin, OT_FROM_BIN, OT_LIBDIR, lib }, ret, size);
 }
 
 bool ot_installed_tools(char *ret, size_t size)

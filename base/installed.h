@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Paths of a program's own files: next to it in the build tree, where `cmake --install` puts them, wherever
- * that tree was moved to since, and last where it was configured to be.
+ * that tree was moved to since, and last where it was configured to be. In a program that has loaded
+ * liboutsight the files are next to that library.
  */
 #ifndef OT_BASE_INSTALLED_H
 #define OT_BASE_INSTALLED_H
@@ -9,16 +10,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** A tree of installed files, as one program sees it. */
+/** A tree of installed files, as one program or library sees it. */
 struct ot_installed {
 	const char *bin;      /* the folder of the program, absolute; "" is nowhere */
 	const char *from_bin; /* from there to our folder of libraries, or of data: "../lib/outsight" */
 	const char *libdir;   /* that folder as it was configured, absolute: "/usr/local/lib/outsight" */
+	const char
+	    *lib; /* the folder of liboutsight, absolute, which has ours in outsight/; NULL: a program */
 };
 
 /**
- * Find the file @p name among the libraries of @p in: in from_bin, then in the build tree (BIN/../lib, which
- * has them without a folder of their own), then in libdir.
+ * Find the file @p name among the libraries of @p in: in LIB/outsight and in LIB (a build tree's); in
+ * from_bin, then in the build tree (BIN/../lib, which has them without a folder of their own), then in
+ * libdir.
  *
  * @param ret  its path, absolute, links and ".." resolved; untouched when it is not there
  * @param size of @p ret; a longer path is passed over
@@ -29,8 +33,8 @@ bool ot_installed_library_in(const struct ot_installed *in, const char *name, ch
 /** The same of this program's tree; but when $OUTSIGHT_PLUGIN_DIR is set and not empty, only there. */
 bool ot_installed_library(const char *name, char *ret, size_t size);
 
-/** The folder of the D libraries of @p in, like a library: d/ in from_bin, BIN/../lib/outsight/d, d/ in
- * libdir. */
+/** The folder of the D libraries of @p in, like a library: LIB/outsight/d, d/ in from_bin,
+ * BIN/../lib/outsight/d, d/ in libdir. */
 bool ot_installed_d_in(const struct ot_installed *in, char *ret, size_t size);
 
 /** The same of this program's tree. */

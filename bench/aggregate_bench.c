@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "cli/output/output.h"
+#include "consumer/output/output.h"
 #include "dif/vm/agg.h"
 
 #define KEYS         1000000u
@@ -28,9 +28,9 @@ struct bench {
 	struct dif_clause_layout layout;
 	struct vp_enabled ecb;
 	struct ot_arena arena;
-	struct cli_output *out;
+	struct con_output *out;
 	struct dif_options options;
-	struct cli_aggs aggs;
+	struct con_aggs aggs;
 };
 
 static void must(struct ot_err *err)
@@ -68,16 +68,16 @@ static void setup(struct bench *b, struct dif_rtype key)
 	FILE *fp = fopen("/dev/null", "w");
 	if (!fp)
 		must(ot_err_new(OT_ERR_OS, "cannot write to /dev/null"));
-	must(cli_output_create(&cli_output_text, &b->options, fp, &b->out));
-	must(cli_aggs_init(&b->aggs, &b->prog));
+	must(con_output_create(&con_output_text, &b->options, fp, &b->out));
+	must(con_aggs_init(&b->aggs, &b->prog));
 }
 
 static void teardown(struct bench *b)
 {
-	cli_aggs_deinit(&b->aggs);
+	con_aggs_deinit(&b->aggs);
 	ot_arena_deinit(&b->arena);
 	fclose(b->out->printer.fp);
-	cli_output_destroy(b->out);
+	con_output_destroy(b->out);
 }
 
 /* Key and value number @i; the order of arrival is neither that of keys nor that of values. */
@@ -96,7 +96,7 @@ static void give(struct bench *b, uint64_t i)
 	struct vp_aggregate delta = {
 		.ecb = &b->ecb, .layout = l, .action = &b->actions[1], .tuple = tuple, .words = &word
 	};
-	must(cli_aggs_add(&b->aggs, &b->out->printer, &delta));
+	must(con_aggs_add(&b->aggs, &b->out->printer, &delta));
 }
 
 static double megabytes(void)
@@ -109,8 +109,8 @@ static double megabytes(void)
 
 static void run(const char *name, struct dif_rtype key)
 {
-	const struct cli_agg_order order = { 0 };
-	struct cli_agg_entry **sorted;
+	const struct con_agg_order order = { 0 };
+	struct con_agg_entry **sorted;
 	struct bench b;
 
 	setup(&b, key);
@@ -118,7 +118,7 @@ static void run(const char *name, struct dif_rtype key)
 	for (uint64_t i = 0; i < KEYS; i++)
 		give(&b, i);
 	double merged = now();
-	must(cli_agg_sort(cli_aggs_get(&b.aggs, 1), &order, &sorted));
+	must(con_agg_sort(con_aggs_get(&b.aggs, 1), &order, &sorted));
 	double done = now(), seconds = done - start, mib = megabytes();
 	free(sorted);
 	printf("%s: merged %.2f s, sorted %.2f s; %.0f MiB\n", name, merged - start, done - merged, mib);
@@ -128,7 +128,7 @@ static void run(const char *name, struct dif_rtype key)
 	for (uint64_t i = 0; i < KEYS; i++)
 		give(&b, i);
 	merged = now();
-	must(cli_print_rest(b.out, &b.aggs));
+	must(con_print_rest(b.out, &b.aggs));
 	printf("%s: merged again %.2f s, sorted and printed %.2f s\n", name, merged - start, now() - merged);
 	teardown(&b);
 }

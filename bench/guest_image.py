@@ -22,13 +22,13 @@ def add_program(root, program):
         shutil.copy(path, target)
 
 
-def make(initrd, out, keep=None):
+def make(initrd, out, keep=None, more=()):
     """initrd + the loads of bench/guest + bpftrace (when this machine has it) → out; True with bpftrace. The loads are in the
-    folder @keep too."""
+    folder @keep too; the archives @more are unpacked too."""
     bpftrace = shutil.which("bpftrace")
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(f"{root}/bin")
-        for load in ("getppid_ns", "events", "user"):
+        for load in ("getppid_ns", "gated", "events", "user"):
             subprocess.run(["gcc", "-O2", "-static", "-pthread", "-D_GNU_SOURCE", "-o", f"{root}/bin/{load}",
                             f"{HERE}/guest/{load}.c"], check=True)
             if keep:
@@ -39,7 +39,11 @@ def make(initrd, out, keep=None):
                 shutil.copy(os.path.realpath(bpftrace), f"{root}/bin/bpftrace")
         archive = subprocess.run("find . | cpio -o -H newc --quiet", shell=True, cwd=root,
                                  capture_output=True, check=True).stdout
-    with open(initrd, "rb") as base, open(out, "wb") as both:
-        data = base.read()
-        both.write(data + bytes(-len(data) % 512) + archive)
+    parts = []
+    for path in (initrd, *more):
+        with open(path, "rb") as f:
+            parts.append(f.read())
+    with open(out, "wb") as whole:
+        for part in (*parts, archive):
+            whole.write(part + bytes(-len(part) % 512))
     return bpftrace is not None

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -25,6 +26,8 @@ class Tracing:
 
     def __init__(self, guest, program, *options):
         self.out = tempfile.TemporaryFile()
+        self.said = []
+        self.reader = None
         self.process = subprocess.Popen(
             [OUTSIGHT, "-g", guest.socket_path, "-x", "maxcost=0", *options, "-n", program],
             stdout=self.out, stderr=subprocess.PIPE, text=True)
@@ -34,14 +37,19 @@ class Tracing:
         if "matched" not in line:
             self.process.kill()
             raise RuntimeError(f"outsight: {line}{self.process.stderr.read()}")
+        # What it says is read, however much that is: a program may have an error at each hit.
+        self.reader = threading.Thread(target=lambda: self.said.append(self.process.stderr.read()), daemon=True)
+        self.reader.start()
         time.sleep(1.5)
         return self
 
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGINT)
-        rest = self.process.communicate(timeout=60)[1]
+        self.process.wait(timeout=60)
+        self.reader.join(60)
+        rest = "".join(self.said)
         if "drop" in rest or "lost" in rest:
-            raise RuntimeError(f"outsight dropped data, so its cost is not the true one: {rest.strip()}")
+            raise RuntimeError(f"outsight dropped data, so its cost is not the true one: {rest.strip()[-2000:]}")
 
     def text(self):
         """What it printed, once it has ended."""
@@ -89,9 +97,9 @@ def cost(base, traced):
     return Sample([t - b for b, t in zip(base, traced)])
 
 
-def boot(name, initrd, plugin, workdir):
-    path = os.path.join(workdir, f"{name}.sock") if plugin else None
-    guest = Guest("6.1", smp=1, memory=1024 * MIB, plugin=PLUGIN if plugin else None, name=name,
+def boot(name, initrd, traced, workdir, plugin=PLUGIN):
+    path = os.path.join(workdir, f"{name}.sock") if traced else None
+    guest = Guest("6.1", smp=1, memory=1024 * MIB, plugin=plugin if traced else None, name=name,
                   socket_path=path, qemu_args=["-initrd", initrd])
     guest.qemu_args += ["-gdb", f"unix:{guest.path('gdb')},server=on,wait=off"]
     return guest.boot()

@@ -9,6 +9,7 @@ docs/benchmarks.md.
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ sys.path[:0] = [HERE, os.path.join(TOP, "tests", "linux")]
 
 import guest_image  # noqa: E402
 from lib.guest import image_dir, why_no_guest  # noqa: E402
+from lib.programs import add_python, pack  # noqa: E402
 from stats import Report, Sample  # noqa: E402
 from tracing import Tracing, boot, cost, cpu_ns  # noqa: E402
 
@@ -28,23 +30,41 @@ UPROBES = 50000  # under the guest's own, a thousand times slower
 TRACING = "/sys/kernel/tracing"
 PEER_GOAL = 100  # times as cheap as the guest's own
 
+FEW = 50000  # where each call is an error, of which each is a record and a line
+PYTHON_CALLS = 50000
+
+COUNTED = "pid::called:entry, counted"
+COPYIN = "pidP::called:entry { @ = sum(*(uint64_t *)copyin(arg0, 8)); }"
+
 # What is traced, its signal to the program, the D program (P: the process's number), the goal in ns.
 ROWS = [
-    ("pid::called:entry, counted", "USR1", "pidP::called:entry { @ = count(); }", 20),
+    ("user:user:called:entry, counted", "USR1", "user:user:called:entry { @ = count(); }", None),
+    (COUNTED, "USR1", "pidP::called:entry { @ = count(); }", 20),
     ("pid::called:entry, keyed by execname", "USR1", "pidP::called:entry { @[execname] = count(); }", 250),
     ("pid::called:return, counted", "USR1", "pidP::called:return { @ = count(); }", None),
     ("bench:::passed, counted", "USR2", "benchP:::passed { @ = count(); }", None),
     ("bench:::passed, sum of its argument", "USR2", "benchP:::passed { @ = sum(arg0); }", None),
-    ("pid::called:entry, ustack(20)", "USR1", "pidP::called:entry { @[ustack(20)] = count(); }", 3000),
+    ("pid::called:entry, ustack(20), of a few frames", "USR1", "pidP::called:entry { @[ustack(20)] = count(); }", None),
+    ("pid::called:entry, ustack(20), of 20 frames", "HUP", "pidP::called:entry { @[ustack(20)] = count(); }", 3000),
+    ("copyin() of 8 bytes that were touched", "ALRM", COPYIN, None),
+    ("copyin() of 8 bytes of the page cache, untouched", "TERM", COPYIN, None),
+]
+# The same where each call is an error.
+ERRORS = [("copyin() of 8 bytes that are nowhere", "PIPE", COPYIN, None)]
+# Of a Python program, ten functions deep.
+PYTHON = [
+    ("Python: syscall::getppid:entry, counted", "USR1", "syscall::getppid:entry /pid == P / { @ = count(); }", None),
+    ("Python: syscall::getppid:entry, ustack(50)", "USR1", "syscall::getppid:entry /pid == P / { @[ustack(50)] = count(); }", None),
+    ("Python: syscall::getppid:entry, jstack()", "USR1", "syscall::getppid:entry /pid == P / { @[jstack()] = count(); }", None),
 ]
 
 
 class Program:
-    """bench/guest/user in the guest, waiting for its signals."""
+    """bench/guest/user in the guest, or another program that does as it does, waiting for its signals."""
 
-    def __init__(self, guest, name, calls=CALLS):
+    def __init__(self, guest, name, calls=CALLS, command="user"):
         self.guest, self.out, self.calls, self.rounds = guest, f"/tmp/{name}.out", calls, 0
-        self.pid = int(guest.check(f"user {calls} >{self.out} & echo $!"))
+        self.pid = int(guest.check(f"{command} {calls} >{self.out} & echo $!"))
         self._wait("ready", 1)
 
     def _wait(self, word, count):
@@ -68,7 +88,7 @@ def bench_row(report, program, rounds, row):
     bare, ours = [], []
     for _ in range(rounds):
         bare.append(program.time(signal))
-        with Tracing(program.guest, text.replace("P:", f"{program.pid}:")):
+        with Tracing(program.guest, re.sub(r"P(?=[: ])", str(program.pid), text), "-x", "bufsize=32m"):
             ours.append(program.time(signal))
     mine = cost(bare, ours)
     if goal:
@@ -118,6 +138,30 @@ def bench_uprobe(report, guest, path, rounds, ours):
                 peer.median >= PEER_GOAL * ours.median)
 
 
+def make_python(workdir):
+    """[an archive with this host's Python and frames.py], or nothing where it was not built with static probes."""
+    root, archive = os.path.join(workdir, "python"), os.path.join(workdir, "python.cpio")
+    for name in ("bin", "lib/x86_64-linux-gnu", "lib64"):
+        os.makedirs(os.path.join(root, name))
+    if not add_python(root):
+        return []
+    for path in guest_image.libraries("/usr/bin/python3"):
+        if "/ld-linux" in path:
+            shutil.copy(os.path.realpath(path), os.path.join(root, "lib64", os.path.basename(path)))
+    shutil.copy(os.path.join(HERE, "guest", "frames.py"), os.path.join(root, "bin"))
+    pack(root, archive)
+    return [archive]
+
+
+def bench_python(report, guest, rounds, there):
+    if not there:
+        report.skip("a Python program", "this host's Python has no static probes, so that it is not put into the guest")
+        return
+    program = Program(guest, "python", PYTHON_CALLS, "/usr/bin/python3 -IS /bin/frames.py")
+    for row in PYTHON:
+        bench_row(report, program, rounds, row)
+
+
 def main():
     parser = argparse.ArgumentParser(description="What probes in a guest's programs cost.")
     parser.add_argument("--rounds", type=int, default=5)
@@ -128,13 +172,18 @@ def main():
     report = Report()
     with tempfile.TemporaryDirectory() as workdir:
         initrd = os.path.join(workdir, "initrd")
-        guest_image.make(os.path.join(image_dir(KERNEL), "initrd"), initrd, keep=workdir)
+        python = make_python(workdir)
+        guest_image.make(os.path.join(image_dir(KERNEL), "initrd"), initrd, keep=workdir, more=python)
         guest = boot("user", initrd, True, workdir)
         try:
             program, other = Program(guest, "program"), Program(guest, "other")
-            samples = [bench_row(report, program, args.rounds, row) for row in ROWS]
+            samples = {row[0]: bench_row(report, program, args.rounds, row) for row in ROWS}
+            few = Program(guest, "few", FEW)
+            for row in ERRORS:
+                bench_row(report, few, args.rounds, row)
             bench_foreign(report, program, other, args.rounds)
-            bench_uprobe(report, guest, os.path.join(workdir, "user"), args.rounds, samples[0])
+            bench_python(report, guest, args.rounds, python)
+            bench_uprobe(report, guest, os.path.join(workdir, "user"), args.rounds, samples[COUNTED])
         finally:
             guest.close()
     print(f"{report.missed} missed" if report.missed else "all met")

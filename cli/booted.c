@@ -3,10 +3,10 @@
  * can. */
 #include <time.h>
 
-#include "cli/messages.h"
 #include "cli/signals.h"
 #include "cli/trace.h"
 #include "cli/tracing.h"
+#include "consumer/messages.h"
 
 /* How long a guest that was just booted may take until its kernel can be read. */
 #define BOOT_SECONDS 120
@@ -67,7 +67,7 @@ struct ot_err *cli_run_attach_booted(struct cli_run *r)
 		if (gives_up(r->booted, deadline, &err))
 			return err;
 		ot_err_destroy(err);
-		cli_progress(NULL, "waiting for the guest's kernel");
+		con_progress(NULL, "waiting for the guest's kernel");
 		nanosleep(&pause, NULL);
 	}
 	return NULL;

@@ -7,10 +7,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/compile.h"
+#include "cli/compiling.h"
 #include "cli/hints.h"
-#include "cli/messages.h"
 #include "cli/trace.h"
+#include "consumer/messages.h"
 #include "vmm-probe/session/session.h"
 
 static bool is_word(char c)
@@ -91,7 +91,8 @@ static bool is_function(const struct dif_diag *diag, const struct dif_source *sr
 	return name && !stands_as_cast(src, name + 1, strlen(name + 1));
 }
 
-bool cli_is_certain(const struct dif_diag *diag, const struct dif_source *src)
+/* Is it an error whatever the guest is? Not where a name may be that of one of its types. */
+static bool is_certain(const struct dif_diag *diag, const struct dif_source *src)
 {
 	static const char *const tags[] = {
 		"D_EMPTY",
@@ -137,18 +138,36 @@ bool cli_is_certain(const struct dif_diag *diag, const struct dif_source *src)
 	return at && !may_be_type(src, at);
 }
 
+/* Might a guest resolve that? The D libraries may fail because there is none. */
+static bool is_unsure(const struct con_failure *failure)
+{
+	if (failure->in_library)
+		return true;
+	return failure->diag && !is_certain(failure->diag, failure->in_source ? &failure->source : NULL);
+}
+
 /* One pass; *ret_unsure: it ended at an error that a guest might resolve. */
 static int pass(struct cli_invocation *inv, struct vp_session *session, bool syntax_only, bool *ret_unsure)
 {
-	struct cli_compilation comp = { .early = true, .syntax_only = syntax_only };
+	struct con_compilation comp = { .syntax_only = syntax_only };
+	struct con_texts texts = cli_texts_of(inv);
 	bool zdefs = inv->opts.zdefs;
+	int status = cli_check_dof(inv, false);
 
+	*ret_unsure = false;
+	if (status != CLI_GO_ON)
+		return status;
+	texts.dof = NULL;       /* it is of a guest */
 	inv->opts.zdefs = true; /* a guest's probes */
-	int status = cli_compile(&comp, inv, session);
+	struct ot_err *err = con_compile(&comp, &texts, session);
 	inv->opts.zdefs = zdefs;
-	*ret_unsure = comp.unsure;
-	cli_compilation_deinit(&comp);
-	return comp.unsure ? CLI_GO_ON : status;
+	*ret_unsure = err && is_unsure(&comp.failure);
+	if (*ret_unsure)
+		ot_err_destroy(err);
+	else if (err)
+		status = cli_complain(&comp, inv, err);
+	con_compilation_deinit(&comp);
+	return status;
 }
 
 int cli_check_asked(const struct cli_invocation *inv)
@@ -156,9 +175,9 @@ int cli_check_asked(const struct cli_invocation *inv)
 	if (inv->mode != CLI_MODE_TRACE || inv->nprograms || inv->load_dof || inv->compile_only ||
 	    inv->opts.grabanon || inv->opts.zdefs)
 		return CLI_GO_ON;
-	cli_error("no probes specified");
+	con_error("no probes specified");
 	cli_hint_words(inv);
-	return CLI_EXIT_ERROR;
+	return CON_EXIT_ERROR;
 }
 
 int cli_check(struct cli_invocation *inv)
@@ -176,7 +195,7 @@ int cli_check(struct cli_invocation *inv)
 	if (!err)
 		err = vp_session_attach(session, "none");
 	if (err)
-		status = cli_fail(err, NULL);
+		status = con_fail(err, NULL);
 	else
 		status = pass(inv, session, false, &unsure);
 	if (unsure)

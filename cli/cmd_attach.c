@@ -5,8 +5,8 @@
 
 #include "cli/commands.h"
 #include "cli/hints.h"
-#include "cli/journal.h"
-#include "cli/messages.h"
+#include "consumer/journal.h"
+#include "consumer/messages.h"
 #include "vmm-probe/hosts/engine_files.h"
 #include "vmm-probe/hosts/enter.h"
 
@@ -21,7 +21,7 @@ static int usage(FILE *fp)
 	      "\tdetach   remove every trap from the guest, restore QEMU's own functions\n"
 	      "\t--all    detach from every attached QEMU\n",
 	      fp);
-	return fp == stdout ? CLI_EXIT_OK : CLI_EXIT_USAGE;
+	return fp == stdout ? CON_EXIT_OK : CON_EXIT_USAGE;
 }
 
 static void report(const char *spec, const struct vp_inject_result *r)
@@ -52,7 +52,7 @@ static struct ot_err *attach(const char *spec)
 {
 	struct vp_inject_result result;
 
-	cli_journal_note_one("attaching", spec);
+	con_journal_note_one("attaching", spec);
 	OT_TRY(vp_enter(spec, &result));
 	report(spec, &result);
 	return NULL;
@@ -62,7 +62,7 @@ static struct ot_err *detach(const char *spec)
 {
 	pid_t pid;
 
-	cli_journal_note_one("detaching", spec);
+	con_journal_note_one("detaching", spec);
 	OT_TRY(vp_enter_find(spec, &pid));
 	OT_TRY(vp_inject_detach(pid));
 	printf("%s: detached\n", spec);
@@ -72,14 +72,14 @@ static struct ot_err *detach(const char *spec)
 /* Try all; fail if one fails. */
 static int each(char **specs, int n, struct ot_err *(*act)(const char *spec))
 {
-	int status = CLI_EXIT_OK;
+	int status = CON_EXIT_OK;
 
 	for (int i = 0; i < n; i++) {
 		struct ot_err *err = act(specs[i]);
 		if (err)
 			status = cli_fail_guest(NULL, err, specs[i]);
 	}
-	return fflush(stdout) == EOF ? cli_fail(ot_err_new(OT_ERR_OS, "failed to write to <stdout>"), NULL)
+	return fflush(stdout) == EOF ? con_fail(ot_err_new(OT_ERR_OS, "failed to write to <stdout>"), NULL)
 				     : status;
 }
 
@@ -117,7 +117,7 @@ int cli_cmd_attach(int argc, char **argv)
 		return usage(stdout);
 	int n = take_option("--plan", argc, argv, &planned);
 	if (n < 0)
-		return CLI_EXIT_USAGE;
+		return CON_EXIT_USAGE;
 	return n > 1 ? each(argv + 1, n - 1, planned ? plan : attach) : usage(stderr);
 }
 
@@ -142,10 +142,10 @@ int cli_cmd_detach(int argc, char **argv)
 		return usage(stdout);
 	int n = take_option("--all", argc, argv, &all);
 	if (n < 0)
-		return CLI_EXIT_USAGE;
+		return CON_EXIT_USAGE;
 	if (all && n > 1) {
-		cli_error("detach: --all means every guest: leave %s out", argv[1]);
-		return CLI_EXIT_USAGE;
+		con_error("detach: --all means every guest: leave %s out", argv[1]);
+		return CON_EXIT_USAGE;
 	}
 	if (all)
 		return detach_all();

@@ -2,46 +2,81 @@
 /*
  * Comparing the external view of a guest with the guest's own reports. With a D program: each probe that the
  * guest's agent also provides fires in both views, aggregations are separate for each view, and at the end
- * each is one table. Processes and modules: both views list them (compare_list.c).
+ * each is one table. What both views list, such as processes: compare_list.c.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/near.h"
 #include "cli/commands.h"
 #include "cli/compare.h"
-#include "cli/messages.h"
-#include "cli/output/output.h"
 #include "cli/trace.h"
+#include "consumer/messages.h"
+#include "consumer/output/output.h"
 
 struct ours {
-	const struct cli_compare_list *list; /* NULL: a D program */
-	bool both;
-	const struct cli_output_ops *output; /* NULL: text */
+	struct cli_comparison ask;
+	bool wrong;                          /* two lists, or a value that is missing or none */
+	const struct con_output_ops *output; /* NULL: text */
 };
 
-static const char *const own_options[] = { "--tasks", "--modules", "--json", NULL };
+static const char *const own_options[] = { "--tasks",  "--modules", "--sockets", "--mounts", "--libraries",
+					   "--inside", "--watch",   "--json",    NULL };
+
+static const struct cli_compare_list *find_list(const char *option)
+{
+	for (const struct cli_compare_list *list = cli_compare_lists; list->option; list++)
+		if (!strcmp(list->option, option))
+			return list;
+	return NULL;
+}
+
+static bool read_pid(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return *text >= '1' && *text <= '9' && !*end && !errno;
+}
+
+/* Take the option at argv[i], if it is ours. How many words it has; 0: it is not. */
+static int take_one(char **argv, int i, struct ours *ours)
+{
+	const struct con_output_ops *output = con_output_find(argv[i]);
+	const struct cli_compare_list *list = find_list(argv[i]);
+	bool inside = !strcmp(argv[i], "--inside"), has_value = inside || (list && list->take_of);
+
+	if (output)
+		ours->output = output;
+	else if (!strcmp(argv[i], "--watch"))
+		ours->ask.watch = true;
+	else if (!list && !inside)
+		return 0;
+	if (has_value && !argv[i + 1]) {
+		ours->wrong = true;
+		return 1;
+	}
+	if (inside)
+		ours->ask.inside = argv[i + 1];
+	if (list) {
+		ours->wrong |= ours->ask.list && ours->ask.list != list;
+		ours->wrong |= list->take_of && !read_pid(argv[i + 1], &ours->ask.pid);
+		ours->ask.list = list;
+	}
+	return has_value ? 2 : 1;
+}
 
 /* Remove our own options from the command line; the rest is dtrace's. Returns its new length. */
 static int take_ours(int argc, char **argv, struct ours *ours)
 {
 	int n = 1;
 
-	for (int i = 1; i < argc; i++) {
-		const struct cli_output_ops *output = cli_output_find(argv[i]);
-		const struct cli_compare_list *list = NULL;
-
-		if (!strcmp(argv[i], "--tasks"))
-			list = &cli_compare_tasks;
-		else if (!strcmp(argv[i], "--modules"))
-			list = &cli_compare_modules;
-		if (list) {
-			ours->both |= ours->list && ours->list != list;
-			ours->list = list;
-		} else if (output) {
-			ours->output = output;
-		} else {
+	for (int i = 1, words; i < argc; i += words ? words : 1) {
+		words = take_one(argv, i, ours);
+		if (!words)
 			argv[n++] = argv[i];
-		}
 	}
 	argv[n] = NULL;
 	return n;
@@ -65,11 +100,22 @@ static const char *mistyped(int argc, char **argv)
 
 static int usage(bool asked)
 {
-	fputs("Usage: outsight compare [-g guest] [--json] --tasks|--modules\n"
-	      "       outsight compare [-g guest] [--json] [dtrace options] -n program\n\n"
-	      "\tcompare the external view of a guest with the guest's own reports\n",
-	      asked ? stdout : stderr);
-	return asked ? CLI_EXIT_OK : CLI_EXIT_USAGE;
+	fputs(
+	    "Usage: outsight compare [-g guest] [--json] [--watch] [--inside FILE]\n"
+	    "                        --tasks|--modules|--sockets|--mounts|--libraries PID\n"
+	    "       outsight compare [-g guest] [--json] [dtrace options] -n program\n\n"
+	    "\tcompare the external view of a guest with the guest's own reports\n\n"
+	    "\t--tasks          its processes\n"
+	    "\t--modules        its modules\n"
+	    "\t--sockets        its TCP and UDP sockets\n"
+	    "\t--mounts         its mounts\n"
+	    "\t--libraries PID  the files that process PID has mapped as code\n"
+	    "\t--inside FILE    the guest's own view: what ps -e, lsmod, ss -tuan or ldd printed there, or\n"
+	    "\t                 /proc/net/tcp, /proc/mounts, /proc/PID/maps; \"-\" is stdin\n"
+	    "\t--watch          go on until Ctrl-C; print what is new and what has gone\n"
+	    "\t--json           one JSON object a line; of a program one object\n",
+	    asked ? stdout : stderr);
+	return asked ? CON_EXIT_OK : CON_EXIT_USAGE;
 }
 
 /* Options that don't apply to a list. */
@@ -85,7 +131,7 @@ static int compare_programs(struct cli_invocation *inv)
 	struct ot_err *err = dif_options_set(&inv->opts, "view", "both", DIF_OPT_COMMAND_LINE);
 
 	inv->compare = true;
-	return err ? cli_fail(err, NULL) : cli_trace(inv, NULL);
+	return err ? con_fail(err, NULL) : cli_trace(inv, NULL);
 }
 
 int cli_cmd_compare(int argc, char **argv)
@@ -100,7 +146,9 @@ int cli_cmd_compare(int argc, char **argv)
 	const char *wrong = mistyped(argc, argv);
 	if (wrong)
 		return cli_verb_misused("compare", own_options, wrong);
-	if (ours.both || (argc == 1 && !ours.list))
+	bool lists = ours.ask.list || ours.ask.inside;
+
+	if (ours.wrong || (!lists && (argc == 1 || ours.ask.watch)))
 		return usage(false);
 	if (argc == 1) { /* dtrace's parser wants at least one */
 		char *alone[] = { argv[0], (char *)"-q", NULL };
@@ -109,9 +157,9 @@ int cli_cmd_compare(int argc, char **argv)
 	} else {
 		status = cli_options_parse(&inv, argc, argv);
 	}
-	inv.output = ours.output ? ours.output : &cli_output_text;
-	if (status == CLI_GO_ON && ours.list)
-		status = asks_for_more(&inv) ? usage(false) : cli_compare_list(&inv, ours.list);
+	inv.output = ours.output ? ours.output : &con_output_text;
+	if (status == CLI_GO_ON && lists)
+		status = asks_for_more(&inv) ? usage(false) : cli_compare_list(&inv, &ours.ask);
 	else if (status == CLI_GO_ON)
 		status = compare_programs(&inv);
 	cli_options_deinit(&inv);

@@ -13,7 +13,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "cli/commands.h"
-#include "cli/messages.h"
+#include "consumer/messages.h"
 #include "vmm-probe/backend/kvm/host.h"
 #include "vmm-probe/backend/kvm/perf.h"
 #include "vmm-probe/engine/wire/socket_path.h"
@@ -55,6 +55,11 @@ static void print_advice(const struct vp_kvm_host *h)
 		puts("        no debug registers: -x trap=hw is not available");
 	if (!h->hw_user)
 		puts("        no debug registers in user mode: no probes in processes of guests on KVM");
+	if (h->hw_misses)
+		puts("        a debug register misses an instruction before which an interrupt came: counts "
+		     "of "
+		     "probes "
+		     "that take one may be short");
 	if (!h->ioeventfd)
 		puts("        no ioeventfd: clauses that only count cost as much as others");
 }
@@ -69,10 +74,10 @@ static void print_missing(const char *what, struct ot_err *err)
 static void print_host(const struct vp_kvm_host *h)
 {
 	printf("kvm     int3=%s, inject=%s, hw=%s, step=%s, ioeventfd=%s, out=%s, sync_regs=%s, blockirq=%s, "
-	       "user=%s, hw_user=%s, vcpus=%u\n",
+	       "user=%s, hw_user=%s, hw_misses=%s, vcpus=%u\n",
 	       vp_kvm_int3_name(h->int3), vp_kvm_inject_name(h->inject), yes_no(h->hw), yes_no(h->step),
 	       yes_no(h->ioeventfd), yes_no(h->out), yes_no(h->sync_regs), yes_no(h->block_irq),
-	       yes_no(h->user), yes_no(h->hw_user), h->max_vcpus);
+	       yes_no(h->user), yes_no(h->hw_user), yes_no(h->hw_misses), h->max_vcpus);
 	printf("        %-34s %9.1f ns  (%.1f to %.1f)\n", "an instruction of kernel mode",
 	       h->insn_cost.median, h->insn_cost.min, h->insn_cost.max);
 	print_cost("a hit: out, to us and back", &h->exit_cost);
@@ -299,7 +304,7 @@ static int usage(void)
 	      "-v also prints the behaviour of this host's KVM at a probe, and its cost.\n"
 	      "The exit status is 0 when guests can be traced in at least one way.\n",
 	      stdout);
-	return CLI_EXIT_OK;
+	return CON_EXIT_OK;
 }
 
 int cli_cmd_doctor(int argc, char **argv)
@@ -328,5 +333,5 @@ int cli_cmd_doctor(int argc, char **argv)
 			       : tcg ? "guests run under QEMU's translator"
 			       : kvm ? "guests run on KVM, small ones only: no QEMU is usable"
 				     : "no guest can be traced here");
-	return kvm || tcg ? CLI_EXIT_OK : CLI_EXIT_ERROR;
+	return kvm || tcg ? CON_EXIT_OK : CON_EXIT_ERROR;
 }

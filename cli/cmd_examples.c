@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "cli/commands.h"
 #include "cli/examples.h"
-#include "cli/messages.h"
+#include "consumer/messages.h"
 
 static int usage(void)
 {
@@ -14,7 +14,7 @@ static int usage(void)
 	      "\tcommand lines by the question that they answer: all, or those in which each WORD stands\n\n"
 	      "web01 in them is the guest; `outsight guests` lists those that run here.\n",
 	      stdout);
-	return CLI_EXIT_OK;
+	return CON_EXIT_OK;
 }
 
 /* Upper and lower case are one. */
@@ -57,11 +57,11 @@ int cli_cmd_examples(int argc, char **argv)
 			return cli_verb_misused("examples", options, argv[i]);
 	int found = print_those_with(argc - 1, argv + 1);
 	if (found < 0)
-		return cli_fail(ot_err_nomem(), "examples");
+		return con_fail(ot_err_nomem(), "examples");
 	if (!found) {
-		cli_error("examples: none has %s; `outsight examples` prints them all",
+		con_error("examples: none has %s; `outsight examples` prints them all",
 			  argc > 2 ? "all of these words" : argv[1]);
-		return CLI_EXIT_ERROR;
+		return CON_EXIT_ERROR;
 	}
-	return cli_finish_output(stdout, "stdout");
+	return con_finish_output(stdout, "stdout");
 }

@@ -8,9 +8,9 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "cli/access.h"
 #include "cli/commands.h"
-#include "cli/messages.h"
+#include "consumer/access.h"
+#include "consumer/messages.h"
 #include "vmm-probe/hosts/engine_files.h"
 #include "vmm-probe/hosts/machines.h"
 
@@ -24,7 +24,7 @@ static int usage(FILE *fp)
 	      "\t--json             the same as JSON\n"
 	      "\t--xml DOMAIN       the lines that make a domain traceable, for `virsh edit`\n",
 	      fp);
-	return fp == stdout ? CLI_EXIT_OK : CLI_EXIT_USAGE;
+	return fp == stdout ? CON_EXIT_OK : CON_EXIT_USAGE;
 }
 
 #define HOW_SIZE 800 /* a name, a reason, and the words around them */
@@ -116,7 +116,7 @@ static void read_access(const struct vp_machine *m, struct vp_msg_access_reply *
 {
 	*ret = (struct vp_msg_access_reply){ 0 };
 	if (m->how == VP_HOW_NOW)
-		ot_err_destroy(cli_access_of(&m->guest, ret));
+		ot_err_destroy(con_access_of(&m->guest, ret));
 }
 
 static void print_access(const struct vp_machines *machines)
@@ -125,7 +125,7 @@ static void print_access(const struct vp_machines *machines)
 
 	for (size_t i = 0; i < machines->count; i++) {
 		read_access(&machines->items[i], &access);
-		cli_access_print(name_of(&machines->items[i]), &access, stdout);
+		con_access_print(name_of(&machines->items[i]), &access, stdout);
 	}
 }
 
@@ -136,7 +136,7 @@ static void print_unseen(const struct vp_machines *machines)
 
 	for (size_t n; *line; line += n + 1) {
 		n = strcspn(line, "\n");
-		cli_error("%.*s", (int)n, line);
+		con_error("%.*s", (int)n, line);
 	}
 }
 
@@ -168,7 +168,7 @@ static void json_machine(struct ot_json *j, const struct vp_machine *m, bool ver
 	if (verbose) {
 		struct vp_msg_access_reply access;
 		read_access(m, &access);
-		cli_access_json(j, &access);
+		con_access_json(j, &access);
 	}
 	ot_json_end(j);
 }
@@ -299,12 +299,12 @@ int cli_cmd_guests(int argc, char **argv)
 			return cli_verb_misused("guests", options, argv[i]);
 	}
 	if (json && domain) {
-		cli_error("guests: --json is for the list, --xml for one domain: give one of them");
-		return CLI_EXIT_USAGE;
+		con_error("guests: --json is for the list, --xml for one domain: give one of them");
+		return CON_EXIT_USAGE;
 	}
 	struct ot_err *err = domain ? print_lines(uri, domain) : list(uri, json, verbose);
 	if (err)
-		return cli_fail(err, NULL);
-	return fflush(stdout) == EOF ? cli_fail(ot_err_new(OT_ERR_OS, "failed to write to <stdout>"), NULL)
-				     : CLI_EXIT_OK;
+		return con_fail(err, NULL);
+	return fflush(stdout) == EOF ? con_fail(ot_err_new(OT_ERR_OS, "failed to write to <stdout>"), NULL)
+				     : CON_EXIT_OK;
 }

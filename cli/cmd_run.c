@@ -13,11 +13,11 @@
 #include "base/cleanup.h"
 #include "base/near.h"
 #include "cli/commands.h"
-#include "cli/compile.h"
-#include "cli/messages.h"
+#include "cli/compiling.h"
 #include "cli/run_domain.h"
 #include "cli/signals.h"
 #include "cli/trace.h"
+#include "consumer/messages.h"
 #include "vmm-probe/launch/choose.h"
 
 static int usage(FILE *fp)
@@ -41,7 +41,7 @@ static int usage(FILE *fp)
 	      "\tTracing begins when the kernel has booted; with -A after the --, as soon as\n"
 	      "\tit can be traced at all, before its drivers and its other CPUs start.\n",
 	      fp);
-	return CLI_EXIT_USAGE;
+	return CON_EXIT_USAGE;
 }
 
 static const char *const machine_options[] = { "kernel", "initrd", "append",  "m",    "smp",
@@ -121,12 +121,12 @@ static int parse(struct vp_launch_opts *vm, enum vp_vmm *kind, int argc, char **
 			taken = take(vm, kind, name, i + 1 < argc ? argv[i + 1] : NULL);
 		}
 		if (taken < 0) {
-			cli_error("run: %s needs %s", argv[i],
+			con_error("run: %s needs %s", argv[i],
 				  !strcmp(name, "m")     ? "a size"
 				  : !strcmp(name, "smp") ? "a number of vCPUs"
 				  : !strcmp(name, "vmm") ? "auto, builtin or qemu"
 							 : "a value");
-			return CLI_EXIT_USAGE;
+			return CON_EXIT_USAGE;
 		}
 		if (taken)
 			i++;
@@ -178,7 +178,7 @@ static int fail_launch(const struct vp_launch_opts *opts, struct ot_err *err,
 		       const struct dif_options *d_opts)
 {
 	bool refused = strstr(ot_err_message(err), "invalid option");
-	int status = cli_fail(err, NULL);
+	int status = con_fail(err, NULL);
 
 	for (size_t i = 0; refused && i < opts->nextra; i++) {
 		struct ot_near near;
@@ -189,7 +189,7 @@ static int fail_launch(const struct vp_launch_opts *opts, struct ot_err *err,
 		for (size_t k = 0; k < OT_ARRAY_SIZE(machine_options); k++)
 			ot_near_offer(&near, machine_options[k]);
 		if (ot_near_best(&near))
-			cli_hint(d_opts, "%s: did you mean -%s?", word, ot_near_best(&near));
+			con_hint(d_opts, "%s: did you mean -%s?", word, ot_near_best(&near));
 	}
 	return status;
 }
@@ -203,16 +203,16 @@ static int boot_and_trace(struct vp_launch_opts *opts, const char *why, struct c
 
 	cli_signals_hold();
 	opts->go_on = goes_on;
-	cli_progress(NULL, "booting the guest");
+	con_progress(NULL, "booting the guest");
 	err = vp_launch(opts, &guest.vm);
-	cli_progress(NULL, NULL);
+	con_progress(NULL, NULL);
 	if (err)
 		return fail_launch(opts, err, &inv->opts);
-	cli_notice(&inv->opts, "guest runs under %s", why);
+	con_notice(&inv->opts, "guest runs under %s", why);
 	booted.socket = vp_launched_socket(guest.vm);
 	int status = cli_trace(inv, &booted);
 	if (!guest.reported && vp_launched_panic(guest.vm, line, sizeof(line)))
-		cli_error("the guest's kernel says: %s", line);
+		con_error("the guest's kernel says: %s", line);
 	vp_launched_destroy(guest.vm);
 	return status;
 }
@@ -224,14 +224,14 @@ static int check_and_boot(struct vp_launch_opts *vm, enum vp_vmm kind, struct cl
 	int status;
 
 	if (inv->guests.count) {
-		cli_error("run: -g can't be used: the guest is the one that is booted");
-		return CLI_EXIT_USAGE;
+		con_error("run: -g can't be used: the guest is the one that is booted");
+		return CON_EXIT_USAGE;
 	}
 	if ((status = cli_check(inv)) != CLI_GO_ON)
 		return status;
 	struct ot_err *err = vp_launch_choose(kind, vm, why, sizeof(why));
 	if (err)
-		return cli_fail(err, NULL);
+		return con_fail(err, NULL);
 	/* A kernel that has its symbols in its file need not have them in its memory. */
 	if (vm->builtin && !inv->vmlinux && vm->kernel && is_elf(vm->kernel))
 		inv->vmlinux = vm->kernel;
@@ -248,7 +248,7 @@ int cli_cmd_run(int argc, char **argv)
 
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-help") || !strcmp(argv[1], "-h"))) {
 		usage(stdout);
-		return CLI_EXIT_OK;
+		return CON_EXIT_OK;
 	}
 	if (argc > 1 && (!strcmp(argv[1], "--libvirt") || !strcmp(argv[1], "-libvirt")))
 		return cli_run_domain(argc, argv);
@@ -257,14 +257,14 @@ int cli_cmd_run(int argc, char **argv)
 	if (argc <= 1)
 		return usage(stderr);
 	if (split == argc) {
-		cli_error(
+		con_error(
 		    "run: there is no --; the dtrace options follow one: outsight run %s … -- -n PROGRAM",
 		    argv[1]);
-		return CLI_EXIT_USAGE;
+		return CON_EXIT_USAGE;
 	}
 	extra = calloc((size_t)argc, sizeof(*extra));
 	if (!extra)
-		return cli_fail(ot_err_nomem(), NULL);
+		return con_fail(ot_err_nomem(), NULL);
 	status = parse(&vm, &kind, split, argv, extra);
 	if (status == CLI_GO_ON) {
 		argv[split] = argv[0];

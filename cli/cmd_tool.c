@@ -15,8 +15,8 @@
 #include "base/io.h"
 #include "base/near.h"
 #include "cli/commands.h"
-#include "cli/messages.h"
 #include "cli/options.h"
+#include "consumer/messages.h"
 
 #define TOOL_MAX (1u << 20)
 
@@ -168,7 +168,7 @@ static struct ot_err *show(const char *dir, const char *name, bool all)
 
 static int finish(struct ot_err *err)
 {
-	return err ? cli_fail(err, "tool") : CLI_EXIT_OK;
+	return err ? con_fail(err, "tool") : CON_EXIT_OK;
 }
 
 /* As `outsight -s PATH` with the words behind the tool's name. */
@@ -203,7 +203,7 @@ static int usage(void)
 	      "say.\n"
 	      "-o FILE appends the output to a file; -x ttl=1m ends the tool after a minute.\n",
 	      stdout);
-	return CLI_EXIT_OK;
+	return CON_EXIT_OK;
 }
 
 /* What was meant, from the words behind "tool". */
@@ -233,12 +233,12 @@ int cli_cmd_tool(int argc, char **argv)
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return usage();
 	if (argc < 2) {
-		cli_error("tool: which one? `outsight tool --list` lists them");
-		return CLI_EXIT_USAGE;
+		con_error("tool: which one? `outsight tool --list` lists them");
+		return CON_EXIT_USAGE;
 	}
 	if (!ot_installed_tools(dir, sizeof(dir))) {
-		cli_error("tool: the scripts are not installed: share/outsight/tools is not there");
-		return CLI_EXIT_ERROR;
+		con_error("tool: the scripts are not installed: share/outsight/tools is not there");
+		return CON_EXIT_ERROR;
 	}
 	return tool(dir, argc - 1, argv + 1);
 }

@@ -14,7 +14,7 @@ const char *cli_verb_name(size_t i);
 /** The verb that a mistyped word was meant to be; NULL: none is near. */
 const char *cli_verb_near(const char *word);
 /** Report an invalid command line of a verb in one line: @p word, the known option nearest to it, and the
- * verb's --help. @p known, NULL-terminated, are the verb's own options (may be NULL). CLI_EXIT_USAGE. */
+ * verb's --help. @p known, NULL-terminated, are the verb's own options (may be NULL). CON_EXIT_USAGE. */
 int cli_verb_misused(const char *verb, const char *const *known, const char *word);
 
 /** outsight run [VM options] -- [dtrace options]: boot a guest, trace it, stop it. */
@@ -32,6 +32,13 @@ int cli_cmd_doctor(int argc, char **argv);
 
 /** outsight flame [-g GUEST]... [-d SECONDS] [-F HZ | -e PROBE] [-p PID] -o FILE: stacks as a flame graph. */
 int cli_cmd_flame(int argc, char **argv);
+
+/** outsight heatmap [-g GUEST]... [-d SECONDS] [-i MS] [-e FUNCTION | -n PROGRAM] [-p PID] -o FILE: latency
+ * over time. */
+int cli_cmd_heatmap(int argc, char **argv);
+
+/** outsight top [-b] [-d SECONDS] [-g PATTERN]... [-n TIMES] [-o COLUMN] [-x]: what the host's guests do. */
+int cli_cmd_top(int argc, char **argv);
 
 /** outsight compare [dtrace options]: a program's results from outside and from inside, side by side. */
 int cli_cmd_compare(int argc, char **argv);

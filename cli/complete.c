@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/commands.h"
-#include "cli/messages.h"
+#include "consumer/messages.h"
 #include "vmm-probe/hosts/machines.h"
 
 #define ASK_MAX (16u << 20)
@@ -183,7 +183,7 @@ static void complete(struct cli_completion *c, int count, char **words)
 		offer_guests(c);
 	} else if (verb && !strcmp(verb, "tool") && !strcmp(before, "--show")) {
 		offer_tools(c);
-	} else if (verb && !strcmp(verb, "flame") && !strcmp(before, "-e")) {
+	} else if (verb && (!strcmp(verb, "flame") || !strcmp(verb, "heatmap")) && !strcmp(before, "-e")) {
 		cli_complete_probes(c, 'n', guest_of(count, words));
 	} else if (!offer_value(c, before, guest_of(count, words))) {
 		if (*c->word == '-')
@@ -204,5 +204,5 @@ int cli_complete(int count, char **words)
 	complete(&c, count, words);
 	ot_map_deinit(&c.printed);
 	ot_arena_deinit(&c.arena);
-	return CLI_EXIT_OK;
+	return CON_EXIT_OK;
 }

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "cli/complete.h"
 #include "cli/options.h"
-#include "cli/output/output.h"
+#include "consumer/output/output.h"
 
 /* --- of a verb, or of dtrace's command line ------------------------------------------------------------- */
 
@@ -95,7 +95,7 @@ void cli_complete_formats(struct cli_completion *c)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf words = { 0 };
 
-	cli_output_formats(&words);
+	con_output_formats(&words);
 	offer_words(c, "", ot_buf_str(&words));
 }
 
@@ -110,7 +110,7 @@ static void offer_values(struct cli_completion *c, const char *name)
 	dif_options_init(&opts);
 	struct ot_err *err = dif_options_set(&opts, name, "?", DIF_OPT_COMMAND_LINE);
 	if (!strcmp(name, "oformat"))
-		cli_output_formats(&words);
+		con_output_formats(&words);
 	else if (err)
 		dif_options_hint(name, err, &words);
 	ot_err_destroy(err);

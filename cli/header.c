@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "cli/header.h"
-#include "cli/messages.h"
+#include "consumer/messages.h"
 #include "dif/lang/types/provider.h"
 
 static const char *base_name(const char *path)
@@ -41,9 +41,9 @@ char *cli_header_name(const struct cli_invocation *inv)
 			name[len - 1] = 'h';
 	}
 	if (problem)
-		cli_error("%s", problem);
+		con_error("%s", problem);
 	else if (!name)
-		cli_fail(ot_err_nomem(), NULL);
+		con_fail(ot_err_nomem(), NULL);
 	return name;
 }
 

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/near.h"
 #include "cli/commands.h"
-#include "cli/messages.h"
+#include "consumer/messages.h"
 #include "vmm-probe/hosts/machines.h"
 #include "vmm-probe/session/listing.h"
 
@@ -31,11 +31,11 @@ void cli_hint_words(const struct cli_invocation *inv)
 	for (size_t i = 1; i < inv->args.count; i++) {
 		const char *word = inv->args.items[i];
 		if (is_file(word)) {
-			cli_hint(&inv->opts, "a script is given with -s: -s %s", word);
+			con_hint(&inv->opts, "a script is given with -s: -s %s", word);
 			return;
 		}
 		if (looks_like_program(word)) {
-			cli_hint(&inv->opts, "a program is given with -n: -n '%s'", word);
+			con_hint(&inv->opts, "a program is given with -n: -n '%s'", word);
 			return;
 		}
 	}
@@ -43,10 +43,10 @@ void cli_hint_words(const struct cli_invocation *inv)
 		return;
 	const char *verb = cli_verb_near(inv->args.items[1]);
 	if (verb)
-		cli_hint(&inv->opts, "did you mean the verb %s? It is the first word: outsight %s …", verb,
+		con_hint(&inv->opts, "did you mean the verb %s? It is the first word: outsight %s …", verb,
 			 verb);
 	else if (!inv->nprograms)
-		cli_hint(&inv->opts,
+		con_hint(&inv->opts,
 			 "a program is given with -n, a script with -s; `outsight help` names the verbs");
 }
 
@@ -67,10 +67,10 @@ static const char *cure_of(const struct ot_err *err)
 int cli_fail_with_cure(const struct dif_options *opts, struct ot_err *err, const char *context)
 {
 	const char *cure = cure_of(err);
-	int status = cli_fail(err, "%s", context);
+	int status = con_fail(err, "%s", context);
 
 	if (cure)
-		cli_hint(opts, "%s", cure);
+		con_hint(opts, "%s", cure);
 	return status;
 }
 
@@ -88,7 +88,7 @@ int cli_fail_guest(const struct dif_options *opts, struct ot_err *err, const cha
 	static const char peek[] = "peek:";
 	bool besides = !strncmp(spec, peek, sizeof(peek) - 1);
 	bool missing = ot_err_code(err) == OT_ERR_NOT_FOUND && !strchr(spec, '/');
-	int status = cli_fail(err, NULL);
+	int status = con_fail(err, NULL);
 	struct vp_machines machines;
 	struct ot_near near;
 
@@ -101,7 +101,7 @@ int cli_fail_guest(const struct dif_options *opts, struct ot_err *err, const cha
 	offer_guests(&near, &machines);
 	/* a guest of exactly that name exists: the error is another one */
 	if (ot_near_best(&near) && strcmp(ot_near_best(&near), near.word) != 0)
-		cli_hint(opts, "did you mean %s%s?", besides ? peek : "", ot_near_best(&near));
+		con_hint(opts, "did you mean %s%s?", besides ? peek : "", ot_near_best(&near));
 	vp_machines_deinit(&machines);
 	return status;
 }
@@ -128,8 +128,8 @@ static bool see_copy(void *arg, const struct vp_listed *listed)
 	return true;
 }
 
-void cli_note_copies(struct vp_session *s, const struct dif_options *opts, const struct cli_compilation *c,
-		     const struct cli_compiled *unit)
+void cli_note_copies(struct vp_session *s, const struct dif_options *opts, const struct con_compilation *c,
+		     const struct con_compiled *unit)
 {
 	const char *noted = "";
 
@@ -146,7 +146,7 @@ void cli_note_copies(struct vp_session *s, const struct dif_options *opts, const
 		char more[48] = "";
 		if (found.more)
 			snprintf(more, sizeof(more), " and %u more", found.more);
-		cli_notice(opts, "%s: the compiler made %s%s of it, which is probed", desc->function,
+		con_notice(opts, "%s: the compiler made %s%s of it, which is probed", desc->function,
 			   found.first, more);
 	}
 }

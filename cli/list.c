@@ -5,9 +5,9 @@
 
 #include "base/utf8.h"
 #include "cli/list.h"
-#include "cli/messages.h"
-#include "cli/output/print.h"
 #include "cli/stability.h"
+#include "consumer/messages.h"
+#include "consumer/output/print.h"
 #include "vmm-probe/session/listing.h"
 
 /* args[] that a probe may have; one that it lacks has none in its place. */
@@ -161,8 +161,8 @@ static bool same_description(const struct dif_probedesc *a, const struct dif_pro
 	       !strcmp(a->function, b->function) && !strcmp(a->name, b->name);
 }
 
-void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c,
-			   const struct cli_compiled *unit, FILE *fp)
+void cli_list_descriptions(struct vp_session *s, const struct con_compilation *c,
+			   const struct con_compiled *unit, FILE *fp)
 {
 	struct listing l = { fp, s, NULL, vp_session_world(s, 0), true };
 
@@ -182,12 +182,12 @@ static void report_none(const struct cli_invocation *inv, const struct dif_world
 	struct ot_buf why = { 0 };
 	bool refused = world->why_none && world->why_none(world->env, desc, &why);
 
-	cli_error("failed to match %s:%s:%s:%s: No probe matches description%s%s", desc->provider,
+	con_error("failed to match %s:%s:%s:%s: No probe matches description%s%s", desc->provider,
 		  desc->module, desc->function, desc->name, refused ? ": " : "",
 		  refused ? ot_buf_str(&why) : "");
 	ot_buf_clear(&why);
 	if (!refused && world->hint_probe && world->hint_probe(world->env, desc, &why))
-		cli_hint(&inv->opts, "%s", ot_buf_str(&why));
+		con_hint(&inv->opts, "%s", ot_buf_str(&why));
 	ot_buf_deinit(&why);
 }
 
@@ -202,7 +202,7 @@ static bool is_listed(const struct dif_program *prog, uint32_t clause)
 }
 
 /* `a,a { … }` and an if of several clauses list a description once. */
-static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, const struct cli_compilation *c)
+static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, const struct con_compilation *c)
 {
 	for (uint32_t i = 0; i < c->prog.nclauses; i++) {
 		const struct dif_probedesc *desc = &c->prog.clauses[i].probe;
@@ -216,7 +216,7 @@ static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, cons
 	return NULL;
 }
 
-int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
+int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct con_compilation *c,
 	     FILE *fp)
 {
 	struct listing l = { fp, s, inv, vp_session_world(s, 0), inv->verbose };
@@ -230,8 +230,8 @@ int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struc
 	else
 		err = vp_session_match(s, &all, inv->verbose, print_probe, &l, &count);
 	if (err)
-		return cli_fail(err, NULL);
-	return cli_finish_output(fp, inv->out ? inv->out : "<stdout>");
+		return con_fail(err, NULL);
+	return con_finish_output(fp, inv->out ? inv->out : "<stdout>");
 }
 
 static bool print_symbol(void *arg, uint64_t addr, char type, const char *name, const char *module)
@@ -256,8 +256,8 @@ int cli_dump_symbols(struct vp_session *s, FILE *fp)
 	struct ot_err *err = vp_session_each_symbol(s, print_symbol, fp);
 
 	if (err)
-		return cli_fail(err, NULL);
-	return cli_finish_output(fp, "<stdout>");
+		return con_fail(err, NULL);
+	return con_finish_output(fp, "<stdout>");
 }
 
 int cli_dump_maps(struct vp_session *s, uint64_t pid, FILE *fp)
@@ -275,5 +275,5 @@ int cli_dump_maps(struct vp_session *s, uint64_t pid, FILE *fp)
 		}
 	}
 	ot_buf_deinit(&text);
-	return err ? cli_fail(err, NULL) : cli_finish_output(fp, "<stdout>");
+	return err ? con_fail(err, NULL) : con_finish_output(fp, "<stdout>");
 }

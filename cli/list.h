@@ -3,20 +3,20 @@
 #ifndef CLI_LIST_H
 #define CLI_LIST_H
 
-#include "cli/compile.h"
+#include "cli/compiling.h"
 #include "vmm-probe/session/session.h"
 
 /** Every probe, or those that the compiled descriptions match. With -v: what is known of each, and
  * those that can't be enabled with the reason. Returns the exit status. */
-int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
+int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct con_compilation *c,
 	     FILE *fp);
 
 /** --plan: each place that the program would probe, and how. Returns the exit status. */
-int cli_plan(struct vp_session *s, const struct cli_invocation *inv, struct cli_compilation *c, FILE *fp);
+int cli_plan(struct vp_session *s, const struct cli_invocation *inv, struct con_compilation *c, FILE *fp);
 
 /** -e -v: each probe description of a unit, with what is known of the first probe it matches. */
-void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c,
-			   const struct cli_compiled *unit, FILE *fp);
+void cli_list_descriptions(struct vp_session *s, const struct con_compilation *c,
+			   const struct con_compiled *unit, FILE *fp);
 
 /** Every symbol of the guest, as /proc/kallsyms shows them. */
 int cli_dump_symbols(struct vp_session *s, FILE *fp);

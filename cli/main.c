@@ -5,9 +5,9 @@
 
 #include "cli/commands.h"
 #include "cli/complete.h"
-#include "cli/messages.h"
-#include "cli/terminal.h"
 #include "cli/trace.h"
+#include "consumer/messages.h"
+#include "consumer/terminal.h"
 
 int cli_cmd_dtrace(int argc, char **argv)
 {
@@ -30,7 +30,7 @@ static const char *mistyped_verb(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	cli_terminal_guard_all();
+	con_terminal_guard_all();
 	setlocale(LC_NUMERIC, ""); /* what %' separates thousands with */
 	if (argc > 1 && !strcmp(argv[1], "--complete"))
 		return cli_complete(argc - 2, argv + 2);
@@ -39,9 +39,9 @@ int main(int argc, char **argv)
 		return verb(argc - 1, argv + 1);
 	const char *meant = mistyped_verb(argc, argv);
 	if (meant) {
-		cli_error("there is no verb %s: did you mean `outsight %s`? See `outsight --help`", argv[1],
+		con_error("there is no verb %s: did you mean `outsight %s`? See `outsight --help`", argv[1],
 			  meant);
-		return CLI_EXIT_USAGE;
+		return CON_EXIT_USAGE;
 	}
 	return cli_cmd_dtrace(argc, argv);
 }

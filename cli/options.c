@@ -13,9 +13,9 @@
 
 #include "base/cleanup.h"
 #include "base/near.h"
-#include "cli/messages.h"
 #include "cli/options.h"
-#include "cli/output/output.h"
+#include "consumer/messages.h"
+#include "consumer/output/output.h"
 
 /* "-": words that are no options come in order, as option 1. */
 static const char letters[] = "-3:6:aAb:Bc:CD:ef:FGg:hHi:I:lL:m:n:o:p:P:qs:SU:vVwW:x:X:Z";
@@ -53,16 +53,6 @@ static const struct option longs[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-bool cli_strings_add(struct cli_strings *list, const char *s)
-{
-	/* a NULL stays behind the last: execv() and $n want it */
-	if (!ot_grow(&list->items, &list->cap, list->count + 2, sizeof(*list->items)))
-		return false;
-	list->items[list->count++] = s;
-	list->items[list->count] = NULL;
-	return true;
-}
-
 void cli_options_deinit(struct cli_invocation *inv)
 {
 	free(inv->programs);
@@ -79,14 +69,14 @@ void cli_options_deinit(struct cli_invocation *inv)
 
 static int no_memory(void)
 {
-	return cli_fail(ot_err_nomem(), NULL);
+	return con_fail(ot_err_nomem(), NULL);
 }
 
 /* The error has been reported. */
 static int usage_error(void)
 {
 	fputs("Try `outsight --help`.\n", stderr);
-	return CLI_EXIT_USAGE;
+	return CON_EXIT_USAGE;
 }
 
 /* getopt has reported the option that it rejected. */
@@ -114,15 +104,15 @@ static int unsupported(int letter)
 {
 	switch (letter) {
 	case 'B':
-		cli_error("-B: the buffered-output demonstration is not part of Outsight");
+		con_error("-B: the buffered-output demonstration is not part of Outsight");
 		break;
 	case 'G':
-		cli_error(
+		con_error(
 		    "-G: Outsight makes no object files: nothing in a guest would register the probes in "
 		    "them");
 		break;
 	}
-	return CLI_EXIT_ERROR;
+	return CON_EXIT_ERROR;
 }
 
 static int check_model(int letter, const char *arg)
@@ -132,8 +122,8 @@ static int check_model(int letter, const char *arg)
 		return usage_error();
 	}
 	if (letter == '3') {
-		cli_error("-32: guests are 64-bit, so are programs");
-		return CLI_EXIT_ERROR;
+		con_error("-32: guests are 64-bit, so are programs");
+		return CON_EXIT_ERROR;
 	}
 	return CLI_GO_ON;
 }
@@ -151,8 +141,8 @@ static int sysroot_is(struct cli_invocation *inv, const char *directory)
 	inv->sysroot = directory;
 	if (!stat(directory, &st) && S_ISDIR(st.st_mode))
 		return CLI_GO_ON;
-	cli_error("--sysroot %s: it is no directory", directory);
-	return CLI_EXIT_USAGE;
+	con_error("--sysroot %s: it is no directory", directory);
+	return CON_EXIT_USAGE;
 }
 
 static int dump_maps_of(struct cli_invocation *inv, const char *pid)
@@ -161,8 +151,8 @@ static int dump_maps_of(struct cli_invocation *inv, const char *pid)
 
 	inv->maps_pid = strtoull(pid, &end, 10);
 	if (*pid < '1' || *pid > '9' || *end || inv->maps_pid > INT32_MAX) {
-		cli_error("--dump-maps %s: it takes the PID of a process in the guest", pid);
-		return CLI_EXIT_USAGE;
+		con_error("--dump-maps %s: it takes the PID of a process in the guest", pid);
+		return CON_EXIT_USAGE;
 	}
 	return CLI_GO_ON;
 }
@@ -171,7 +161,7 @@ static int first_pass_option(struct cli_invocation *inv, struct modes *m, int c)
 {
 	switch (c) {
 	case 1:
-		return cli_strings_add(&inv->args, optarg) ? CLI_GO_ON : no_memory();
+		return con_strings_add(&inv->args, optarg) ? CLI_GO_ON : no_memory();
 	case '3':
 	case '6':
 		return check_model(c, optarg);
@@ -230,24 +220,24 @@ static int first_pass(struct cli_invocation *inv, int argc, char **argv)
 		if ((status = c == '?' ? bad_option(argv) : first_pass_option(inv, &m, c)) != CLI_GO_ON)
 			return status;
 	while (optind < argc) /* behind -- */
-		if (!cli_strings_add(&inv->args, argv[optind++]))
+		if (!con_strings_add(&inv->args, argv[optind++]))
 			return no_memory();
 	if (m.help || m.version) {
 		if (m.help)
 			cli_help();
 		else
 			cli_version();
-		return CLI_EXIT_OK;
+		return CON_EXIT_OK;
 	}
 	if (m.chosen > 1) {
 		fputs("dtrace: only one of the [-AGhlV] options can be specified at a time\n", stderr);
-		return CLI_EXIT_USAGE;
+		return CON_EXIT_USAGE;
 	}
 	if (m.unsupported)
 		return unsupported(m.unsupported);
 	if (m.d_version) {
 		puts("dtrace: Sun D 1.13");
-		return CLI_EXIT_OK;
+		return CON_EXIT_OK;
 	}
 	return CLI_GO_ON;
 }
@@ -257,10 +247,10 @@ static int first_pass(struct cli_invocation *inv, int argc, char **argv)
 /* Outputs are the command's, so their words are checked here, with dtrace's message. */
 static struct ot_err *set_oformat(struct cli_invocation *inv, const char *value, struct ot_buf *hint)
 {
-	if (value && cli_output_by_format(value))
+	if (value && con_output_by_format(value))
 		return dif_options_set(&inv->opts, "oformat", value, DIF_OPT_COMMAND_LINE);
 	ot_buf_puts(hint, "oformat takes one of ");
-	cli_output_formats(hint);
+	con_output_formats(hint);
 	return ot_err_new(OT_ERR_SYNTAX, "Invalid value for specified option");
 }
 
@@ -275,9 +265,9 @@ static int set_option(struct cli_invocation *inv, const char *name, const char *
 	if (!err)
 		return CLI_GO_ON;
 	bool helps = is_oformat || dif_options_hint(name, err, &hint);
-	int status = cli_fail(err, "failed to set %s%s%s", letter, shown ? " " : "", shown ? shown : "");
+	int status = con_fail(err, "failed to set %s%s%s", letter, shown ? " " : "", shown ? shown : "");
 	if (helps)
-		cli_hint(&inv->opts, "%s", ot_buf_str(&hint));
+		con_hint(&inv->opts, "%s", ot_buf_str(&hint));
 	return status;
 }
 
@@ -285,7 +275,7 @@ static int add_program(struct cli_invocation *inv, bool is_script, enum dif_spec
 {
 	if (!ot_grow(&inv->programs, &inv->programs_cap, inv->nprograms + 1, sizeof(*inv->programs)))
 		return no_memory();
-	inv->programs[inv->nprograms++] = (struct cli_program){ is_script, spec, arg };
+	inv->programs[inv->nprograms++] = (struct con_program){ is_script, spec, arg };
 	return CLI_GO_ON;
 }
 
@@ -294,12 +284,12 @@ static int add_cpp(struct cli_invocation *inv, const char *flag, const char *val
 {
 	char *s = ot_arena_printf(&inv->arena, "%s%s", flag, value);
 
-	return s && cli_strings_add(&inv->cpp, s) ? CLI_GO_ON : no_memory();
+	return s && con_strings_add(&inv->cpp, s) ? CLI_GO_ON : no_memory();
 }
 
-static int add(struct cli_strings *list, const char *s)
+static int add(struct con_strings *list, const char *s)
 {
-	return cli_strings_add(list, s) ? CLI_GO_ON : no_memory();
+	return con_strings_add(list, s) ? CLI_GO_ON : no_memory();
 }
 
 /* -X: a, c, s and t are dtrace's; GNU cpp's closest. */
@@ -314,8 +304,8 @@ static int set_conformance(struct cli_invocation *inv, const char *mode)
 	for (size_t i = 0; i < OT_ARRAY_SIZE(modes); i++)
 		if (!strcmp(mode, modes[i].mode))
 			return add_cpp(inv, modes[i].flag, "");
-	cli_error("failed to set -X %s: Invalid value for specified option", mode);
-	return CLI_EXIT_ERROR;
+	con_error("failed to set -X %s: Invalid value for specified option", mode);
+	return CON_EXIT_ERROR;
 }
 
 /* cppargs: several arguments in one, apart by blanks. */
@@ -326,7 +316,7 @@ static int add_cpp_words(struct cli_invocation *inv, const char *words)
 	for (words += strspn(words, blanks); *words; words += strspn(words, blanks)) {
 		size_t len = strcspn(words, blanks);
 		char *word = ot_arena_printf(&inv->arena, "%.*s", (int)len, words);
-		if (!word || !cli_strings_add(&inv->cpp, word))
+		if (!word || !con_strings_add(&inv->cpp, word))
 			return no_memory();
 		words += len;
 	}
@@ -494,7 +484,7 @@ int cli_options_parse(struct cli_invocation *inv, int argc, char **argv)
 		cli_synopsis(stderr);
 		return usage_error();
 	}
-	if (!cli_strings_add(&inv->args, argv[0]))
+	if (!con_strings_add(&inv->args, argv[0]))
 		return no_memory();
 	argv[0] = (char *)"dtrace"; /* for getopt's own messages */
 	status = first_pass(inv, argc, argv);

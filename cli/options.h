@@ -5,40 +5,26 @@
 
 #include <stdio.h>
 
+#include "consumer/texts.h"
 #include "dif/lang/compile.h"
 
 enum cli_mode { CLI_MODE_TRACE, CLI_MODE_LIST, CLI_MODE_HEADER, CLI_MODE_DUMP_SYMBOLS, CLI_MODE_DUMP_MAPS };
 
-/* A program to compile: -s FILE or one of -P -m -f -n -i. */
-struct cli_program {
-	bool is_script;
-	enum dif_spec spec;
-	const char *arg;
-	const char *text; /* of a script, once it was read */
-	size_t len;
-};
-
-struct cli_output_ops;
-
-/* A growing list of borrowed strings. */
-struct cli_strings {
-	const char **items;
-	size_t count, cap;
-};
+struct con_output_ops;
 
 /* A command line, taken apart. One struct with many fields: most are an option's value. */
 struct cli_invocation {
 	enum cli_mode mode;
 	struct dif_options opts;
-	struct cli_program *programs;
+	struct con_program *programs;
 	size_t nprograms, programs_cap;
-	struct cli_strings args;     /* $0, $1 …; NULL behind the last */
-	struct cli_strings guests;   /* -g; none: the only one running */
-	struct cli_strings cpp;      /* -D, -U, -I, -H and -X as cpp takes them, in order */
-	struct cli_strings libdirs;  /* -L */
-	struct cli_strings commands; /* -c */
-	struct cli_strings pids;     /* -p */
-	struct cli_strings env;      /* for -c: NAME=VALUE sets, NAME unsets, in order */
+	struct con_strings args;     /* $0, $1 …; NULL behind the last */
+	struct con_strings guests;   /* -g; none: the only one running */
+	struct con_strings cpp;      /* -D, -U, -I, -H and -X as cpp takes them, in order */
+	struct con_strings libdirs;  /* -L */
+	struct con_strings commands; /* -c */
+	struct con_strings pids;     /* -p */
+	struct con_strings env;      /* for -c: NAME=VALUE sets, NAME unsets, in order */
 	struct ot_arena arena;       /* texts made here */
 	const char *out;             /* -o */
 	const char *vmlinux, *symbols, *sysroot;
@@ -51,7 +37,7 @@ struct cli_invocation {
 	bool from_boot;                      /* -A */
 	bool verbose;                        /* -v */
 	bool compare;                        /* the two views side by side */
-	const struct cli_output_ops *output; /* NULL: by -x oformat */
+	const struct con_output_ops *output; /* NULL: by -x oformat */
 };
 
 #define CLI_GO_ON (-1)
@@ -60,8 +46,6 @@ struct cli_invocation {
  * --version and -V are handled here). @p inv is to be deinited in any case. */
 int cli_options_parse(struct cli_invocation *inv, int argc, char **argv);
 void cli_options_deinit(struct cli_invocation *inv);
-
-OT_MUST_CHECK bool cli_strings_add(struct cli_strings *list, const char *s);
 
 /** Are these arguments (argv[0] is ignored) a command line of dtrace's, with a program or a mode such as -l?
  * Words after a "--" don't count. Prints nothing and changes nothing. */

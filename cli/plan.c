@@ -6,8 +6,8 @@
 
 #include "base/utf8.h"
 #include "cli/list.h"
-#include "cli/messages.h"
-#include "cli/output/print.h"
+#include "consumer/messages.h"
+#include "consumer/output/print.h"
 
 struct planning {
 	struct vp_session *s;
@@ -48,7 +48,7 @@ static bool print_site(void *arg, const struct vp_planned *p)
 	return !ferror(plan->fp);
 }
 
-int cli_plan(struct vp_session *s, const struct cli_invocation *inv, struct cli_compilation *c, FILE *fp)
+int cli_plan(struct vp_session *s, const struct cli_invocation *inv, struct con_compilation *c, FILE *fp)
 {
 	struct planning plan = { s, fp, vp_session_nguests(s) > 1 };
 
@@ -57,6 +57,6 @@ int cli_plan(struct vp_session *s, const struct cli_invocation *inv, struct cli_
 	fprintf(fp, "%16s %-8s %3s  %-25s %s\n", "ADDRESS", "TRAP", "LEN", "BYTES", "PLACE");
 	struct ot_err *err = vp_session_plan(s, &c->prog, print_site, &plan);
 	if (err)
-		return cli_fail(err, NULL);
-	return cli_finish_output(fp, inv->out ? inv->out : "<stdout>");
+		return con_fail(err, NULL);
+	return con_finish_output(fp, inv->out ? inv->out : "<stdout>");
 }

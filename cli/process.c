@@ -13,8 +13,8 @@
 
 #include "base/cleanup.h"
 #include "base/thread.h"
-#include "cli/messages.h"
 #include "cli/process.h"
+#include "consumer/messages.h"
 
 static struct ot_err *watch(struct cli_processes *procs, pid_t pid, bool child)
 {
@@ -149,12 +149,12 @@ static void report_end(const struct cli_process *proc, const struct dif_options 
 	if (proc->child && waitpid(proc->pid, &status, WNOHANG) != proc->pid)
 		status = 0;
 	if (WIFSIGNALED(status))
-		cli_notice(opts, "pid %d terminated by SIG%s", (int)proc->pid,
+		con_notice(opts, "pid %d terminated by SIG%s", (int)proc->pid,
 			   sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
 	else if (WEXITSTATUS(status))
-		cli_notice(opts, "pid %d exited with status %d", (int)proc->pid, WEXITSTATUS(status));
+		con_notice(opts, "pid %d exited with status %d", (int)proc->pid, WEXITSTATUS(status));
 	else
-		cli_notice(opts, "pid %d has exited", (int)proc->pid);
+		con_notice(opts, "pid %d has exited", (int)proc->pid);
 }
 
 void cli_processes_check(struct cli_processes *procs, const struct dif_options *opts)

@@ -3,7 +3,7 @@
 #include "cli/resized.h"
 
 #include "base/units.h"
-#include "cli/messages.h"
+#include "consumer/messages.h"
 
 struct cli_sizes cli_sizes_of(const struct dif_options *o)
 {
@@ -20,9 +20,9 @@ static void report_lowered(const char *what, uint64_t was, uint64_t is)
 	while (unit + 1 < sizeof(units) - 1 && is >> (10 * (unit + 1)))
 		unit++;
 	if (unit && !(is & ((1ull << (10 * unit)) - 1)))
-		cli_error("%s lowered to %llu%c", what, (unsigned long long)is >> (10 * unit), units[unit]);
+		con_error("%s lowered to %llu%c", what, (unsigned long long)is >> (10 * unit), units[unit]);
 	else
-		cli_error("%s lowered to %llu bytes", what, (unsigned long long)is);
+		con_error("%s lowered to %llu bytes", what, (unsigned long long)is);
 }
 
 static void report_rate(const char *what, uint64_t was_ns, uint64_t is_ns)
@@ -32,9 +32,9 @@ static void report_rate(const char *what, uint64_t was_ns, uint64_t is_ns)
 	if (is_ns == was_ns || !is_ns)
 		return;
 	if (is_ns <= OT_NS_PER_SEC)
-		cli_error("%s %s to %llu hz", what, how, (unsigned long long)(OT_NS_PER_SEC / is_ns));
+		con_error("%s %s to %llu hz", what, how, (unsigned long long)(OT_NS_PER_SEC / is_ns));
 	else
-		cli_error("%s %s to once every %llu seconds", what, how,
+		con_error("%s %s to once every %llu seconds", what, how,
 			  (unsigned long long)(is_ns / OT_NS_PER_SEC));
 }
 
@@ -62,13 +62,13 @@ void cli_memory_report(const struct dif_options *opts, const struct vp_session *
 		if (!vp_session_memory(session, i, &m))
 			continue;
 		if (m.limited)
-			cli_notice(
+			con_notice(
 			    opts,
 			    "guest %s: tracing takes up to %.1f MiB of its VMM's memory, which has %.1f "
 			    "MiB left of %.1f MiB",
 			    name, MIB(m.taken), MIB(m.room.room), MIB(m.room.limit));
 		else if (all)
-			cli_notice(opts, "guest %s: tracing takes up to %.1f MiB of its VMM's memory", name,
+			con_notice(opts, "guest %s: tracing takes up to %.1f MiB of its VMM's memory", name,
 				   MIB(m.taken));
 		if (!opts->quietresize)
 			report_lowered("scratch size", m.scratch_asked, m.scratch);

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/compile.h"
-#include "cli/messages.h"
+#include "cli/compiling.h"
 #include "cli/signals.h"
 #include "cli/trace.h"
+#include "consumer/messages.h"
 #include "vmm-probe/launch/domain.h"
 
 static int usage(void)
@@ -19,7 +19,7 @@ static int usage(void)
 	      "\tstart a transient domain from its XML, made traceable;\n"
 	      "\twith a -- it ends with the trace, without one it runs on\n",
 	      stderr);
-	return CLI_EXIT_USAGE;
+	return CON_EXIT_USAGE;
 }
 
 static bool is_alive(void *arg)
@@ -46,10 +46,10 @@ static int start_only(const struct vp_domain_opts *opts)
 	struct ot_err *err = vp_domain_launch(opts, &vm);
 
 	if (err)
-		return cli_fail(err, NULL);
+		return con_fail(err, NULL);
 	printf("domain %s runs: outsight -g %s\n", vp_domain_vm_name(vm), vp_domain_vm_name(vm));
 	vp_domain_vm_destroy(vm);
-	return fflush(stdout) == EOF ? CLI_EXIT_ERROR : CLI_EXIT_OK;
+	return fflush(stdout) == EOF ? CON_EXIT_ERROR : CON_EXIT_OK;
 }
 
 static int start_and_trace(const struct vp_domain_opts *opts, struct cli_invocation *inv)
@@ -58,11 +58,11 @@ static int start_and_trace(const struct vp_domain_opts *opts, struct cli_invocat
 	struct vp_domain_vm *vm;
 
 	cli_signals_hold(); /* the domain ends in order, at any signal */
-	cli_progress(NULL, "starting the domain");
+	con_progress(NULL, "starting the domain");
 	struct ot_err *err = vp_domain_launch(opts, &vm);
-	cli_progress(NULL, NULL);
+	con_progress(NULL, NULL);
 	if (err)
-		return cli_fail(err, NULL);
+		return con_fail(err, NULL);
 	booted.socket = vp_domain_vm_socket(vm);
 	booted.arg = vm;
 	int status = cli_trace(inv, &booted);
@@ -90,8 +90,8 @@ int cli_run_domain(int argc, char **argv)
 	argv[i] = argv[0];
 	int status = cli_options_parse(&inv, argc - i, argv + i);
 	if (status == CLI_GO_ON && inv.guests.count) {
-		cli_error("run: -g can't be used: the guest is the one that is started");
-		status = CLI_EXIT_USAGE;
+		con_error("run: -g can't be used: the guest is the one that is started");
+		status = CON_EXIT_USAGE;
 	}
 	if (status == CLI_GO_ON)
 		status = cli_check(&inv);

@@ -108,7 +108,7 @@ void cli_print_attribute(const char *heading, struct dif_attribute attr, FILE *f
 
 /* The least stability of the probes that clauses match. */
 struct common {
-	const struct cli_compilation *compilation;
+	const struct con_compilation *compilation;
 	const struct dif_world *world;
 	const struct dif_probedesc *desc;
 	bool uses_args;
@@ -155,7 +155,7 @@ static bool clause_uses_args(const struct dif_clause *clause)
 	return uses;
 }
 
-void cli_report_stability(const struct cli_compilation *c, const struct cli_compiled *unit,
+void cli_report_stability(const struct con_compilation *c, const struct con_compiled *unit,
 			  const struct dif_world *world, FILE *fp)
 {
 	struct common common = {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "cli/compile.h"
+#include "cli/compiling.h"
 
 /** A provider's; Private/Private/Unknown if it is unknown. */
 void cli_attributes(const struct dif_world *world, const char *provider,

@@ -8,15 +8,16 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "cli/guest_patterns.h"
 #include "cli/header.h"
 #include "cli/hints.h"
 #include "cli/list.h"
-#include "cli/messages.h"
-#include "cli/session_log.h"
-#include "cli/terminal.h"
 #include "cli/trace.h"
 #include "cli/tracing.h"
+#include "consumer/guest_patterns.h"
+#include "consumer/joining.h"
+#include "consumer/messages.h"
+#include "consumer/session_log.h"
+#include "consumer/terminal.h"
 #include "vmm-probe/guest/census.h"
 
 /* --- checks that need no guest ----------------------------------------------------------- */
@@ -50,7 +51,7 @@ int cli_check_files(const struct cli_invocation *inv)
 			err = check_readable(inv->programs[i].arg);
 	if (!err && inv->out && inv->mode != CLI_MODE_HEADER)
 		err = check_writable(inv->out);
-	return err ? cli_fail(err, NULL) : CLI_GO_ON;
+	return err ? con_fail(err, NULL) : CLI_GO_ON;
 }
 
 /* --- attaching ---------------------------------------------------------------------- */
@@ -85,6 +86,13 @@ static struct ot_err *find_target(const struct cli_run *r)
 			  vp_session_guest_name(r->session, 0), (int)r->target);
 }
 
+void cli_entering(void *arg, const char *guest, uint32_t pid, const char *why)
+{
+	(void)arg;
+	con_journal_note_one("injecting", guest);
+	con_report_entering(guest, pid, why);
+}
+
 static int attach(struct cli_run *r)
 {
 	struct vp_session_config config = {
@@ -97,8 +105,8 @@ static int attach(struct cli_run *r)
 			.no_cache = r->inv->no_cache,
 			.entry = entry(r->inv),
 			.from_boot = r->inv->from_boot,
-			.progress = cli_progress,
-			.entering = cli_session_entering,
+			.progress = con_progress,
+			.entering = cli_entering,
 		},
 	};
 	struct ot_err *err = vp_session_create(&config, &r->session);
@@ -111,17 +119,19 @@ static int attach(struct cli_run *r)
 	const char *guest = NULL;
 	for (size_t i = 0; !err && !r->booted && i < r->inv->guests.count; i++) {
 		guest = r->inv->guests.items[i];
-		err = cli_is_guest_pattern(guest) ? cli_attach_guests(r->session, guest)
+		err = con_is_guest_pattern(guest) ? cli_run_attach_pattern(r, guest)
 						  : vp_session_attach(r->session, guest);
 	}
-	if (err && guest && !cli_is_guest_pattern(guest))
+	if (err && guest && !con_is_guest_pattern(guest))
 		return cli_fail_guest(&r->inv->opts, err, guest);
 	for (uint32_t i = 0; !err && r->inv->compare && (!i || i < vp_session_nguests(r->session)); i++)
 		err = vp_session_need_agent(r->session, i, NULL);
 	if (!err && r->target && !r->procs.count)
 		err = find_target(r);
-	cli_progress(NULL, NULL);
-	return err ? cli_fail(err, NULL) : CLI_GO_ON;
+	if (!err && r->inv->mode == CLI_MODE_TRACE)
+		err = cli_run_await(r);
+	con_progress(NULL, NULL);
+	return err ? con_fail(err, NULL) : CLI_GO_ON;
 }
 
 /* With -g none, -c and -p are about processes of this host; else -p names one of the guest's. */
@@ -134,18 +144,18 @@ static int start_processes(struct cli_run *r)
 	if (!inv->commands.count && !inv->pids.count)
 		return CLI_GO_ON;
 	if (!host && inv->commands.count) {
-		cli_error("-c starts a command on this host: use it with -g none; -x waitfor=NAME takes the "
+		con_error("-c starts a command on this host: use it with -g none; -x waitfor=NAME takes the "
 			  "guest's next process of that name");
-		return CLI_EXIT_ERROR;
+		return CON_EXIT_ERROR;
 	}
 	if (!host && (inv->pids.count > 1 || inv->guests.count > 1)) {
-		cli_error("-p names one process of one guest: use one -p and one -g");
-		return CLI_EXIT_ERROR;
+		con_error("-p names one process of one guest: use one -p and one -g");
+		return CON_EXIT_ERROR;
 	}
 	err = host ? cli_processes_start(&r->procs, inv) : cli_process_number(inv->pids.items[0], &r->target);
 	if (host && !err)
 		r->target = r->procs.items[0].pid;
-	return err ? cli_fail(err, NULL) : CLI_GO_ON;
+	return err ? con_fail(err, NULL) : CLI_GO_ON;
 }
 
 /* --- modes ------------------------------------------------------------------------------- */
@@ -156,39 +166,39 @@ static void choose_output(struct cli_run *r)
 	const struct cli_invocation *inv = r->inv;
 	bool traces = inv->mode == CLI_MODE_TRACE && !inv->plan && !inv->compile_only;
 
-	r->output = inv->output ? inv->output : cli_output_of(&inv->opts, inv->compare ? NULL : inv->out);
+	r->output = inv->output ? inv->output : con_output_of(&inv->opts, inv->compare ? NULL : inv->out);
 	if (!traces)
-		r->output = &cli_output_text;
+		r->output = &con_output_text;
 }
 
 /* -o's file, if its readers are to see it whole only. */
 static int open_replaced(struct cli_run *r)
 {
-	struct ot_err *err = cli_replaced_begin(&r->file, r->inv->out, &r->out);
+	struct ot_err *err = con_replaced_begin(&r->file, r->inv->out, &r->out);
 
-	return err ? cli_fail(err, "failed to open output file '%s'", r->inv->out) : CLI_GO_ON;
+	return err ? con_fail(err, "failed to open output file '%s'", r->inv->out) : CLI_GO_ON;
 }
 
 static int open_output(struct cli_run *r)
 {
 	r->out = stdout;
 	choose_output(r);
-	if (!r->inv->out && r->output->binary && isatty(cli_terminal_fileno(stdout))) {
-		cli_error("oformat=%s is nothing for a terminal: -o FILE names a file", r->output->format);
-		return CLI_EXIT_USAGE;
+	if (!r->inv->out && r->output->binary && isatty(con_terminal_fileno(stdout))) {
+		con_error("oformat=%s is nothing for a terminal: -o FILE names a file", r->output->format);
+		return CON_EXIT_USAGE;
 	}
 	if (!r->inv->out)
 		return CLI_GO_ON;
-	if (r->output->file != CLI_FILE_APPENDED && !r->inv->compare && cli_replaced_can(r->inv->out))
+	if (r->output->file != CON_FILE_APPENDED && !r->inv->compare && con_replaced_can(r->inv->out))
 		return open_replaced(r);
 	FILE *fp = fopen(r->inv->out, "ae");
 	if (!fp)
-		return cli_fail(ot_err_os(errno, "failed to open output file '%s'", r->inv->out), NULL);
-	r->out = cli_terminal_guard(fp);
+		return con_fail(ot_err_os(errno, "failed to open output file '%s'", r->inv->out), NULL);
+	r->out = con_terminal_guard(fp);
 	if (r->out)
 		return CLI_GO_ON;
 	fclose(fp);
-	return cli_fail(ot_err_nomem(), NULL);
+	return con_fail(ot_err_nomem(), NULL);
 }
 
 static int save_program(const struct cli_run *r)
@@ -197,7 +207,7 @@ static int save_program(const struct cli_run *r)
 	struct ot_err *err;
 
 	if (r->comp.ncomps > 1)
-		return cli_fail(ot_err_new(OT_ERR_UNSUPPORTED,
+		return con_fail(ot_err_new(OT_ERR_UNSUPPORTED,
 					   "a program that is saved is for one kernel, and the guests "
 					   "run several: save it with one guest (-g)"),
 				NULL);
@@ -211,21 +221,21 @@ static int save_program(const struct cli_run *r)
 			fclose(fp);
 	}
 	ot_buf_deinit(&dof);
-	return err ? cli_fail(err, NULL) : CLI_GO_ON;
+	return err ? con_fail(err, NULL) : CLI_GO_ON;
 }
 
 /* Messages for each program before tracing: how many probes it matched, -v's report. */
 static void report_programs(struct cli_run *r)
 {
 	for (size_t i = 0; i < r->comp.nunits; i++) {
-		const struct cli_compiled *unit = &r->comp.units[i];
+		const struct con_compiled *unit = &r->comp.units[i];
 		cli_note_copies(r->session, &r->inv->opts, &r->comp, unit);
 		if (!r->inv->compile_only)
-			cli_notice(&r->inv->opts, "%s '%s' matched %llu probe%s", unit->what, unit->name,
+			con_notice(&r->inv->opts, "%s '%s' matched %llu probe%s", unit->what, unit->name,
 				   (unsigned long long)unit->matched, unit->matched == 1 ? "" : "s");
 		if (!r->inv->verbose)
 			continue;
-		FILE *fp = r->output == &cli_output_text ? r->out : stderr;
+		FILE *fp = r->output == &con_output_text ? r->out : stderr;
 		cli_report_stability(&r->comp, unit, vp_session_world(r->session, 0), fp);
 		if (r->inv->compile_only)
 			cli_list_descriptions(r->session, &r->comp, unit, fp);
@@ -241,16 +251,16 @@ static int make_header(struct cli_run *r)
 	FILE *fp;
 
 	if (!name)
-		return CLI_EXIT_ERROR;
+		return CON_EXIT_ERROR;
 	fp = fopen(name, "we");
 	if (!fp)
-		return cli_fail(ot_err_os(errno, "failed to open header file '%s'", name), NULL);
+		return con_fail(ot_err_os(errno, "failed to open header file '%s'", name), NULL);
 	cli_header_write(r->comp.comps[0], name, fp);
 	errno = 0;
 	if (ferror(fp) | fclose(fp))
-		return cli_fail(ot_err_os(errno ? errno : EIO, "failed to create header file %s", name),
+		return con_fail(ot_err_os(errno ? errno : EIO, "failed to create header file %s", name),
 				NULL);
-	return CLI_EXIT_OK;
+	return CON_EXIT_OK;
 }
 
 static int run_programs(struct cli_run *r)
@@ -268,10 +278,10 @@ static int run_programs(struct cli_run *r)
 		return status;
 	report_programs(r);
 	if (r->inv->compile_only)
-		return fflush(r->out) == EOF ? CLI_EXIT_ERROR : CLI_EXIT_OK;
+		return fflush(r->out) == EOF ? CON_EXIT_ERROR : CON_EXIT_OK;
 	if (!r->comp.matched && !r->inv->opts.zdefs && !r->inv->opts.grabanon) {
-		cli_error("no probes matched");
-		return CLI_EXIT_ERROR;
+		con_error("no probes matched");
+		return CON_EXIT_ERROR;
 	}
 	if (r->inv->plan)
 		return cli_plan(r->session, r->inv, &r->comp, r->out);
@@ -283,7 +293,7 @@ static int dump(struct cli_run *r)
 	bool maps = r->inv->mode == CLI_MODE_DUMP_MAPS;
 	int status = open_output(r);
 
-	cli_session_note(r->session, maps ? "reading a process's mappings" : "reading symbols");
+	con_session_note(r->session, maps ? "reading a process's mappings" : "reading symbols");
 	if (status != CLI_GO_ON)
 		return status;
 	return maps ? cli_dump_maps(r->session, r->inv->maps_pid, r->out)
@@ -302,9 +312,9 @@ static int run_mode(struct cli_run *r)
 	/* the session borrows the program: first the one, then the other */
 	vp_session_destroy(r->session);
 	r->session = NULL;
-	cli_window_deinit(&r->window);
-	cli_consumer_deinit(&r->consumer);
-	cli_compilation_deinit(&r->comp);
+	con_window_deinit(&r->window);
+	con_consumer_deinit(&r->consumer);
+	con_compilation_deinit(&r->comp);
 	return status;
 }
 
@@ -317,10 +327,10 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 	if (status != CLI_GO_ON)
 		return status;
 	if (inv->from_boot && !booted) {
-		cli_error("-A: an engine keeps no data for a later consumer: `outsight run … "
+		con_error("-A: an engine keeps no data for a later consumer: `outsight run … "
 			  "-- -A …` "
 			  "traces a guest from its boot");
-		return CLI_EXIT_ERROR;
+		return CON_EXIT_ERROR;
 	}
 	r.consumer.saved_fd = -1;
 	status = cli_check_files(inv);
@@ -329,10 +339,11 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 	if (status == CLI_GO_ON)
 		status = run_mode(&r);
 	vp_session_destroy(r.session);
+	con_joining_destroy(r.joining);
 	cli_processes_deinit(&r.procs);
 	cli_run_unwatch(&r);
 	if (r.out && r.out != stdout)
 		fclose(r.out);
-	cli_replaced_deinit(&r.file);
+	con_replaced_deinit(&r.file);
 	return status;
 }

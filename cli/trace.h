@@ -16,6 +16,10 @@ struct cli_booted {
 	void *arg;
 };
 
+/** For struct vp_attach_opts.entering: a line in the system's log and a message, for a guest into whose VMM
+ * an engine is about to be injected. */
+void cli_entering(void *arg, const char *guest, uint32_t pid, const char *why);
+
 /** Do the command line's own files exist where they must? CLI_GO_ON, or the exit status. */
 int cli_check_files(const struct cli_invocation *inv);
 

@@ -8,76 +8,36 @@
 #include <string.h>
 
 #include "cli/hints.h"
-#include "cli/messages.h"
 #include "cli/resized.h"
-#include "cli/session_log.h"
 #include "cli/trace.h"
 #include "cli/tracing.h"
-
-/* --- symbols for the printer ---------------------------------------------------------- */
-
-static void kernel_symbol(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol_form form, char *buf,
-			  size_t size)
-{
-	const struct cli_run *r = arg;
-
-	if (r->inv->opts.noresolve)
-		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
-	else
-		vp_session_symbol(r->session, guest, addr, form, buf, size);
-}
-
-static void user_symbol(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, enum vp_symbol_form form,
-			char *buf, size_t size)
-{
-	const struct cli_run *r = arg;
-
-	if (r->inv->opts.noresolve)
-		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
-	else
-		vp_session_user_symbol(r->session, guest, pid, addr, form, buf, size);
-}
-
-static const char *guest_name(void *arg, uint32_t guest)
-{
-	const struct cli_run *r = arg;
-
-	return guest < vp_session_nguests(r->session) ? vp_session_guest_name(r->session, guest) : NULL;
-}
-
-static void vcpu_thread(void *arg, uint32_t guest, uint32_t cpu, uint32_t *ret_pid, uint32_t *ret_tid)
-{
-	const struct cli_run *r = arg;
-
-	*ret_pid = *ret_tid = 0;
-	if (guest < vp_session_nguests(r->session))
-		vp_session_vcpu(r->session, guest, cpu, ret_pid, ret_tid);
-}
+#include "consumer/joining.h"
+#include "consumer/messages.h"
+#include "consumer/session_log.h"
 
 /* --- tracing ---------------------------------------------------------------------------- */
 
 /* A session without a guest is not logged. */
 static void start_journal(struct cli_run *r)
 {
-	struct cli_strings names = { 0 };
+	const struct con_texts texts = cli_texts_of(r->inv);
+	struct con_strings names = { 0 };
 
-	if (cli_session_names(r->session, &names) && names.count)
-		cli_journal_start(&r->journal, r->inv, &names, r->comp.matched);
+	if (con_session_names(r->session, &names) && names.count)
+		con_journal_start(&r->journal, &texts, &names, r->comp.matched);
 	free(names.items);
 }
 
 /* Under quiet too: it concerns others. */
-static void report_cost(const struct cli_run *r)
+static void report_cost(struct cli_run *r, uint32_t guest)
 {
-	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++) {
-		struct ot_buf text;
+	struct ot_buf text;
 
-		ot_buf_init(&text);
-		vp_session_cost(r->session, i, &text);
-		if (text.len)
-			cli_error("%s", ot_buf_str(&text));
-		ot_buf_deinit(&text);
-	}
+	ot_buf_init(&text);
+	vp_session_cost(r->session, guest, &text);
+	if (text.len)
+		con_error("%s", ot_buf_str(&text));
+	ot_buf_deinit(&text);
 }
 
 /* What is missing, under quiet too. */
@@ -86,27 +46,38 @@ static void say_note(void *arg, bool missing, const char *text)
 	const struct cli_run *r = arg;
 
 	if (missing)
-		cli_error("%s", text);
+		con_error("%s", text);
 	else
-		cli_notice(&r->inv->opts, "%s", text);
+		con_notice(&r->inv->opts, "%s", text);
 }
 
-/* How each guest is traced that has no engine in its VMM. */
-static void report_sources(struct cli_run *r)
+/* How a guest is traced that has no engine in its VMM. */
+static void report_source(struct cli_run *r, uint32_t guest)
 {
-	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++)
-		vp_session_notes(r->session, i, say_note, r);
+	vp_session_notes(r->session, guest, say_note, r);
 }
 
 /* Under quiet too: such a guest produces no data. */
-static void report_paused(const struct cli_run *r)
+static void report_paused(struct cli_run *r, uint32_t guest)
 {
 	uint32_t pid;
 
+	if (vp_session_paused(r->session, guest, &pid))
+		con_error("guest %s (PID %u) is paused: `cont` in QEMU's monitor lets it run",
+			  vp_session_guest_name(r->session, guest), pid);
+}
+
+static void report_each(struct cli_run *r, void (*report)(struct cli_run *r, uint32_t guest))
+{
 	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++)
-		if (vp_session_paused(r->session, i, &pid))
-			cli_error("guest %s (PID %u) is paused: `cont` in QEMU's monitor lets it run",
-				  vp_session_guest_name(r->session, i), pid);
+		report(r, i);
+}
+
+void cli_run_report_guest(struct cli_run *r, uint32_t guest)
+{
+	report_source(r, guest);
+	report_paused(r, guest);
+	report_cost(r, guest);
 }
 
 static int enable(struct cli_run *r)
@@ -118,52 +89,51 @@ static int enable(struct cli_run *r)
 
 	if (opts->grabanon) {
 		/* none is ever left behind: see -A */
-		cli_error("could not enable tracing: No anonymous tracing state");
-		return CLI_EXIT_ERROR;
+		con_error("could not enable tracing: No anonymous tracing state");
+		return CON_EXIT_ERROR;
 	}
-	err = cli_consumer_init(&r->consumer, opts, &r->comp.prog, r->output, r->out);
+	err = con_consumer_init(&r->consumer, opts, &r->comp.prog, r->output, r->out);
 	if (err)
-		return cli_fail(err, NULL);
+		return con_fail(err, NULL);
 	r->consumer.file = r->file.beside ? &r->file : NULL;
 	r->consumer.compare = r->inv->compare;
-	r->consumer.out->printer.symbols =
-	    (struct cli_symbols){ r,          kernel_symbol, user_symbol,
-				  guest_name, vcpu_thread,   vp_session_nguests(r->session) };
-	r->consumer.out->printer.asks_names = !vp_session_nguests(r->session);
+	con_consumer_names(&r->consumer, r->session);
 	if (r->procs.count)
 		r->consumer.out->printer.target_pid = (uint64_t)r->procs.items[0].pid;
 	if (r->inv->out)
 		r->consumer.out_name = r->inv->out;
 	r->consumer.impatient = cli_run_is_impatient;
 	r->consumer.impatient_arg = r;
-	sink = cli_consumer_sink(&r->consumer);
+	sink = con_consumer_sink(&r->consumer);
 	err = cli_run_watch(r);
 	if (!err)
 		start_journal(r); /* first: enabling may inject an engine */
 	if (!err)
 		err = vp_session_enable(r->session, &r->comp.prog, &sink);
 	if (!err && r->inv->compare)
-		err = cli_window_begin(&r->window, r->session);
+		err = con_window_begin(&r->window, r->session);
 	if (!err)
 		err = cli_run_start_ttl(r);
 	if (!err)
 		err = vp_session_start(r->session);
+	if (!err)
+		err = con_joining_start(r->joining);
 	if (!err && r->output->started)
 		r->output->started(r->consumer.out, &r->comp.prog);
-	cli_progress(NULL, NULL);
+	con_progress(NULL, NULL);
 	if (err)
 		return cli_fail_with_cure(opts, err, "could not enable tracing");
-	cli_session_take_records(r->session);
-	report_sources(r);
-	report_paused(r);
+	con_session_take_records(r->session, 0);
+	report_each(r, report_source);
+	report_each(r, report_paused);
 	cli_sizes_report(opts, &was);
 	cli_memory_report(opts, r->session, r->inv->verbose);
 	const char *trap = ot_map_gets(&opts->set, "trap");
 	if (trap && !strcmp(trap, "hw")) /* under quiet too: it concerns others */
-		cli_error("-x trap=hw: the guest's own debug registers don't work during the session");
-	report_cost(r);
+		con_error("-x trap=hw: the guest's own debug registers don't work during the session");
+	report_each(r, report_cost);
 	if (opts->destructive)
-		cli_notice(opts, "allowing destructive actions");
+		con_notice(opts, "allowing destructive actions");
 	return CLI_GO_ON;
 }
 
@@ -171,11 +141,11 @@ static int enable(struct cli_run *r)
  * output is no error. */
 static int abort_processing(struct cli_run *r, struct ot_err *err)
 {
-	if (cli_is_unread(r->out)) {
+	if (con_is_unread(r->out)) {
 		ot_err_destroy(err);
-		return CLI_EXIT_ERROR;
+		return CON_EXIT_ERROR;
 	}
-	return ferror(r->out) ? cli_fail(err, NULL) : cli_fail(err, "processing aborted");
+	return ferror(r->out) ? con_fail(err, NULL) : con_fail(err, "processing aborted");
 }
 
 /* Trace until the session ends. NULL also if the user ended it: r->interrupts is set then. */
@@ -186,14 +156,16 @@ static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state
 		if (r->interrupts)
 			break;
 		OT_TRY(vp_session_poll(r->session, r->wake_fd, state));
-		OT_TRY(cli_consumer_flush(&r->consumer));
+		OT_TRY(con_consumer_flush(&r->consumer));
+		if (*state == VP_SESSION_ACTIVE)
+			con_joining_take(r->joining);
 		cli_processes_check(&r->procs, &r->inv->opts);
 		cli_run_read_signals(r);
 		cli_run_read_ttl(r);
-		if (!r->interrupts && cli_is_unread(r->out)) /* a terminal's hang-up is also a SIGHUP */
+		if (!r->interrupts && con_is_unread(r->out)) /* a terminal's hang-up is also a SIGHUP */
 			return ot_err_os(EPIPE, "failed to write to %s", r->consumer.out_name);
 		if (vp_session_target_ended(r->session)) {
-			cli_notice(&r->inv->opts, "pid %d has exited", (int)r->target);
+			con_notice(&r->inv->opts, "pid %d has exited", (int)r->target);
 			break;
 		}
 	} while (*state == VP_SESSION_ACTIVE && !r->interrupts && !r->expired &&
@@ -204,8 +176,8 @@ static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state
 /* The tables are printed even if the window could not be read. */
 static struct ot_err *show_comparison(struct cli_run *r)
 {
-	struct ot_err *unread = cli_window_end(&r->window, r->session);
-	struct ot_err *err = cli_consumer_compare(&r->consumer, &r->window, r->interrupts < 2);
+	struct ot_err *unread = con_window_end(&r->window, r->session);
+	struct ot_err *err = con_consumer_compare(&r->consumer, &r->window, r->interrupts < 2);
 
 	if (!err)
 		return unread;
@@ -216,9 +188,10 @@ static struct ot_err *show_comparison(struct cli_run *r)
 /* Stop, print the rest. After a second interrupt neither is printed. */
 static struct ot_err *finish(struct cli_run *r)
 {
-	struct cli_output *out = r->consumer.out;
+	struct con_output *out = r->consumer.out;
 	struct ot_err *err;
 
+	con_joining_stop(r->joining);
 	if (r->interrupts && out->ops->interrupted)
 		out->ops->interrupted(out);
 	err = vp_session_stop(r->session);
@@ -227,7 +200,7 @@ static struct ot_err *finish(struct cli_run *r)
 		err = NULL;
 	}
 	if (!err)
-		err = cli_consumer_flush(&r->consumer);
+		err = con_consumer_flush(&r->consumer);
 	if (err)
 		return err;
 	if (out->ops->stopped)
@@ -236,11 +209,11 @@ static struct ot_err *finish(struct cli_run *r)
 	if (r->inv->compare)
 		OT_TRY(show_comparison(r));
 	else if (r->interrupts < 2)
-		OT_TRY(cli_consumer_finish(&r->consumer));
+		OT_TRY(con_consumer_finish(&r->consumer));
 	if (out->ops->end)
 		OT_TRY(out->ops->end(out));
-	OT_TRY(cli_consumer_flush(&r->consumer));
-	return out->ops->file == CLI_FILE_REPLACED ? cli_replaced_put(&r->file, r->out, false) : NULL;
+	OT_TRY(con_consumer_flush(&r->consumer));
+	return out->ops->file == CON_FILE_REPLACED ? con_replaced_put(&r->file, r->out, false) : NULL;
 }
 
 /* As with a process that dtrace grabbed: one that ended by itself is no error, one that was killed is. One of
@@ -279,15 +252,15 @@ static int trace(struct cli_run *r)
 	if (err)
 		return abort_processing(r, err);
 	vp_session_patching(r->session, &windows, &out_ns);
-	cli_report_patching(windows, out_ns);
+	con_report_patching(windows, out_ns);
 	if (r->expired)
-		cli_error("the session's time limit has passed: -x ttl=%s",
+		con_error("the session's time limit has passed: -x ttl=%s",
 			  (const char *)ot_map_gets(&r->inv->opts.set, "ttl"));
 	gone = vp_session_gone_reason(r->session);
 	if (gone)
-		cli_error("%s", gone);
+		con_error("%s", gone);
 	if (!all_ended_well(r))
-		return CLI_EXIT_ERROR;
+		return CON_EXIT_ERROR;
 	return vp_session_exit_status(r->session) & 0xff;
 }
 
@@ -297,6 +270,6 @@ int cli_run_trace(struct cli_run *r)
 
 	if (status == CLI_GO_ON)
 		status = trace(r);
-	cli_journal_end(&r->journal, status);
+	con_journal_end(&r->journal, status);
 	return status;
 }

@@ -3,35 +3,47 @@
 #ifndef CLI_TRACING_H
 #define CLI_TRACING_H
 
-#include "cli/compile.h"
-#include "cli/consumer.h"
-#include "cli/journal.h"
+#include "cli/compiling.h"
 #include "cli/process.h"
-#include "cli/window.h"
+#include "consumer/consumer.h"
+#include "consumer/journal.h"
+#include "consumer/window.h"
 
 struct cli_booted;
+struct con_joining;
 
 struct cli_run {
 	struct cli_invocation *inv;
 	const struct cli_booted *booted;
 	struct vp_session *session;
-	struct cli_compilation comp;
+	struct con_compilation comp;
 	struct cli_processes procs;
 	pid_t target; /* $target, of the guest's or with -g none of this host's processes; 0: none */
-	struct cli_consumer consumer;
-	struct cli_window window; /* of a comparison */
+	struct con_consumer consumer;
+	struct con_window window; /* of a comparison */
 	FILE *out;
-	const struct cli_output_ops *output; /* what the data is written as */
-	struct cli_replaced file;            /* of -o, if the output replaces it */
+	const struct con_output_ops *output; /* what the data is written as */
+	struct con_replaced file;            /* of -o, if the output replaces it */
 	int signal_fd, wake_fd;
 	int ttl_fd; /* a timer; -1: -x ttl is not set */
 	bool expired;
 	unsigned interrupts;
-	struct cli_journal journal;
+	struct con_journal journal;
+	struct con_joining *joining; /* -g's patterns; NULL: there are none */
 };
 
 /** Enable the program that was compiled, trace until something ends it, print the rest. The exit status. */
 int cli_run_trace(struct cli_run *r);
+
+/** Report what tracing a guest costs it, what could not be read of it, and whether it is paused. */
+void cli_run_report_guest(struct cli_run *r, uint32_t guest);
+
+/* joining.c */
+/** Attach the guests that a pattern means. */
+OT_MUST_CHECK struct ot_err *cli_run_attach_pattern(struct cli_run *r, const char *pattern);
+/** Let guests that a pattern means join the session later; before it is enabled. Not in a comparison, nor
+ * with a process as $target. */
+OT_MUST_CHECK struct ot_err *cli_run_await(struct cli_run *r);
 
 /** Attach to r->booted when its kernel can be read; an error says why it never can. */
 OT_MUST_CHECK struct ot_err *cli_run_attach_booted(struct cli_run *r);
@@ -40,7 +52,7 @@ OT_MUST_CHECK struct ot_err *cli_run_attach_booted(struct cli_run *r);
 /** With -x waitfor wait for that process, which is $target then. CLI_GO_ON, or the exit status: messages have
  * been printed. */
 int cli_run_wait_for(struct cli_run *r);
-/** As cli_compile() into r->comp; of a process that was awaited for as long as its loader may take. */
+/** As cli_compile_asked() into r->comp; of a process that was awaited for as long as its loader may take. */
 int cli_run_compile(struct cli_run *r);
 
 /* wake.c */

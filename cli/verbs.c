@@ -4,8 +4,8 @@
 
 #include "base/near.h"
 #include "cli/commands.h"
-#include "cli/messages.h"
 #include "cli/options.h"
+#include "consumer/messages.h"
 
 static cli_verb help;
 
@@ -13,11 +13,10 @@ static const struct {
 	const char *name;
 	cli_verb *run;
 } verbs[] = {
-	{ "run", cli_cmd_run },           { "guests", cli_cmd_guests },
-	{ "attach", cli_cmd_attach },     { "detach", cli_cmd_detach },
-	{ "doctor", cli_cmd_doctor },     { "compare", cli_cmd_compare },
-	{ "tool", cli_cmd_tool },         { "flame", cli_cmd_flame },
-	{ "examples", cli_cmd_examples }, { "help", help },
+	{ "run", cli_cmd_run },       { "guests", cli_cmd_guests },     { "attach", cli_cmd_attach },
+	{ "detach", cli_cmd_detach }, { "doctor", cli_cmd_doctor },     { "compare", cli_cmd_compare },
+	{ "tool", cli_cmd_tool },     { "flame", cli_cmd_flame },       { "heatmap", cli_cmd_heatmap },
+	{ "top", cli_cmd_top },       { "examples", cli_cmd_examples }, { "help", help },
 };
 
 cli_verb *cli_verb_find(const char *name)
@@ -48,21 +47,21 @@ int cli_verb_misused(const char *verb, const char *const *known, const char *wor
 	struct ot_near near;
 
 	if (*word != '-') {
-		cli_error("%s: unexpected argument \"%s\"; see `outsight %s --help`", verb, word, verb);
-		return CLI_EXIT_USAGE;
+		con_error("%s: unexpected argument \"%s\"; see `outsight %s --help`", verb, word, verb);
+		return CON_EXIT_USAGE;
 	}
 	ot_near_init(&near, word);
 	for (; known && *known; known++) {
 		if (!strcmp(*known, word)) {
-			cli_error("%s: %s needs a value; see `outsight %s --help`", verb, word, verb);
-			return CLI_EXIT_USAGE;
+			con_error("%s: %s needs a value; see `outsight %s --help`", verb, word, verb);
+			return CON_EXIT_USAGE;
 		}
 		ot_near_offer(&near, *known);
 	}
 	const char *best = ot_near_best(&near);
-	cli_error("%s: there is no option %s%s%s; see `outsight %s --help`", verb, word,
+	con_error("%s: there is no option %s%s%s; see `outsight %s --help`", verb, word,
 		  best ? ", did you mean " : "", best ? best : "", verb);
-	return CLI_EXIT_USAGE;
+	return CON_EXIT_USAGE;
 }
 
 static int help(int argc, char **argv)
@@ -72,12 +71,12 @@ static int help(int argc, char **argv)
 
 	if (argc <= 1 || verb == help || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		cli_help();
-		return CLI_EXIT_OK;
+		return CON_EXIT_OK;
 	}
 	if (verb)
 		return verb(2, asked);
 	const char *near = cli_verb_near(argv[1]);
-	cli_error("help: there is no verb %s%s%s; see `outsight --help`", argv[1],
+	con_error("help: there is no verb %s%s%s; see `outsight --help`", argv[1],
 		  near ? ", did you mean " : "", near ? near : "");
-	return CLI_EXIT_USAGE;
+	return CON_EXIT_USAGE;
 }

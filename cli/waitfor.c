@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "base/units.h"
-#include "cli/messages.h"
-#include "cli/session_log.h"
 #include "cli/signals.h"
 #include "cli/tracing.h"
+#include "consumer/messages.h"
+#include "consumer/session_log.h"
 
 #define MATCH_NS OT_NS_PER_SEC /* in which the process maps what the program's descriptions mean */
 #define AGAIN_MS 20
@@ -23,9 +23,9 @@ static const char *awaited(const struct cli_run *r)
 static int check(const struct cli_run *r)
 {
 	if (r->inv->pids.count || r->inv->commands.count) {
-		cli_error("-x waitfor and -%c each say which process is $target: use one of them",
+		con_error("-x waitfor and -%c each say which process is $target: use one of them",
 			  r->inv->pids.count ? 'p' : 'c');
-		return CLI_EXIT_USAGE;
+		return CON_EXIT_USAGE;
 	}
 	return cli_check(r->inv); /* errors in the text are reported before the wait */
 }
@@ -36,8 +36,8 @@ static void say_waiting(void *arg)
 	const struct cli_run *r = arg;
 	const char *guest = vp_session_guest_name(r->session, 0);
 
-	cli_error("waiting for a process %s in %s, Ctrl-C ends it", awaited(r), guest);
-	cli_session_note(r->session, "waiting for a process");
+	con_error("waiting for a process %s in %s, Ctrl-C ends it", awaited(r), guest);
+	con_session_note(r->session, "waiting for a process");
 }
 
 int cli_run_wait_for(struct cli_run *r)
@@ -55,14 +55,14 @@ int cli_run_wait_for(struct cli_run *r)
 	if (!err)
 		err = vp_session_wait_for(r->session, awaited(r), signals, say_waiting, r, &pid);
 	if (err)
-		return cli_fail(err, NULL);
+		return con_fail(err, NULL);
 	if (!pid) {
-		cli_error("no process %s has begun", awaited(r));
-		return CLI_EXIT_ERROR;
+		con_error("no process %s has begun", awaited(r));
+		return CON_EXIT_ERROR;
 	}
 	ot_signals_unblock();
 	r->target = (pid_t)pid;
-	cli_notice(&r->inv->opts, "%s is process %d", awaited(r), (int)pid);
+	con_notice(&r->inv->opts, "%s is process %d", awaited(r), (int)pid);
 	return CLI_GO_ON;
 }
 
@@ -75,15 +75,15 @@ int cli_run_compile(struct cli_run *r)
 	int status;
 
 	do {
-		r->comp.silent = waited && ot_now_ns() < until;
-		status = cli_compile(&r->comp, r->inv, r->session);
-		if (status == CLI_GO_ON || !r->comp.silent)
+		bool silent = waited && ot_now_ns() < until;
+		status = cli_compile_asked(&r->comp, r->inv, r->session, silent);
+		if (status == CLI_GO_ON || !silent)
 			break;
-		cli_compilation_deinit(&r->comp);
+		con_compilation_deinit(&r->comp);
 		poll(NULL, 0, AGAIN_MS);
 		struct ot_err *err = vp_session_read_target(r->session);
 		if (err)
-			return cli_fail(err, NULL);
+			return con_fail(err, NULL);
 	} while (true);
 	return status;
 }

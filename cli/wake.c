@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/signals.h"
-#include "cli/terminal.h"
 #include "cli/tracing.h"
+#include "consumer/terminal.h"
 
 struct ot_err *cli_run_watch(struct cli_run *r)
 {
@@ -24,7 +24,7 @@ struct ot_err *cli_run_watch(struct cli_run *r)
 	/* the loss of our output's reader is an error condition, and epoll always reports it. A file has
 	 * none */
 	struct epoll_event errors = { .events = 0 };
-	if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, cli_terminal_fileno(r->out), &errors) < 0 && errno != EPERM)
+	if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, con_terminal_fileno(r->out), &errors) < 0 && errno != EPERM)
 		return ot_err_os(errno, "epoll");
 	for (size_t i = 0; i < r->procs.count; i++)
 		if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->procs.items[i].fd, &ev) < 0)

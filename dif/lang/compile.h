@@ -23,7 +23,7 @@ OT_MUST_CHECK struct ot_err *dif_compiler_create(const struct dif_world *world, 
 						 struct dif_compiler **ret);
 void dif_compiler_destroy(struct dif_compiler *comp);
 
-#define DIF_PROVIDER_GUESTS 16u
+#define DIF_PROVIDER_GUESTS 32u
 
 /** What @p comp compiles will belong to providers of the @p guest-th guest (below DIF_PROVIDER_GUESTS): its
  * variables have numbers of their own, so that its clauses can be in one program with those of other guests

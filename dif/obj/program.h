@@ -93,6 +93,8 @@ struct dif_clause {
 	uint64_t args_used; /* bit n: its code depends on the type of args[n]; 63: on any beyond */
 	uint32_t kernel;    /* of a session's kernels, the one that it was compiled for */
 	uint32_t guest;     /* 1 + the index of the session's guest whose probes need it; 0: a program's */
+	bool after;         /* of those: it runs after the program's, else before */
+	uint32_t text;      /* of the texts that were compiled into the program, the one that it is of */
 };
 
 /* An aggregation variable. */

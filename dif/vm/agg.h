@@ -49,6 +49,17 @@ struct dif_aggtab_slot {
 	uint32_t offset; /* of the entry / 8, plus 1; 0: free */
 };
 
+#define DIF_AGG_SINGLES 8
+
+/* An entry that was looked up, by a few words that tell its tuple. */
+#define DIF_AGG_RECENT      64 /* a power of two */
+#define DIF_AGG_RECENT_KEYS 4
+struct dif_agg_recent {
+	uint64_t owner; /* among whose keys these words are; 0: free */
+	uint64_t key[DIF_AGG_RECENT_KEYS];
+	uint64_t *words;
+};
+
 struct dif_aggtab {
 	uint8_t *mem; /* shared with the consumer; written by one vCPU only */
 	size_t size;
@@ -58,6 +69,11 @@ struct dif_aggtab {
 	uint32_t nentries;
 	uint64_t seed;
 	size_t used; /* bytes of entries in mem */
+	/* The writer's: words that it has looked up and will ask for again, by numbers of its own. NULL: not
+	 * since the table was empty. */
+	uint64_t *single[DIF_AGG_SINGLES];
+	/* The same by hash, of keys of its own. */
+	struct dif_agg_recent recent[DIF_AGG_RECENT];
 };
 
 OT_MUST_CHECK struct ot_err *dif_aggtab_init(struct dif_aggtab *tab, void *mem, size_t size);

@@ -26,6 +26,8 @@ void dif_aggtab_reset(struct dif_aggtab *tab)
 		memset(tab->slots, 0, tab->nslots * sizeof(*tab->slots));
 	tab->nentries = 0;
 	tab->used = 0;
+	memset(tab->single, 0, sizeof(tab->single));
+	memset(tab->recent, 0, sizeof(tab->recent));
 }
 
 /* Append an entry; returns its words; NULL: no room. */

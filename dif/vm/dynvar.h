@@ -60,10 +60,18 @@ void dif_dynvars_clean(struct dif_dynvars *dv);
 /** Count a drop that the caller has detected (a key that is too long). Hit path. */
 void dif_dynvars_count_drop(struct dif_dynvars *dv);
 
+/** Call @p each for each variable: its key, and its value of dif_dynvars_value_size() bytes. While no vCPU is
+ * in a probe; not on the hit path. */
+void dif_dynvars_each(const struct dif_dynvars *dv,
+		      void (*each)(void *arg, const void *key, uint32_t key_len, const void *value),
+		      void *arg);
+
 void dif_dynvars_drops(const struct dif_dynvars *dv, struct dif_dynvar_drops *ret);
 
 /** The maximum length of a key. */
 uint32_t dif_dynvars_key_size(const struct dif_dynvars *dv);
+/** The room of each value, bytes. */
+uint32_t dif_dynvars_value_size(const struct dif_dynvars *dv);
 
 /** Is [@p offset, @p offset + @p len) inside the value of one cell? A program may write nowhere else. Hit
  * path. */

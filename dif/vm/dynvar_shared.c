@@ -202,6 +202,37 @@ uint32_t dif_dynvars_key_size(const struct dif_dynvars *dv)
 	return dv->key_size;
 }
 
+uint32_t dif_dynvars_value_size(const struct dif_dynvars *dv)
+{
+	return dv->value_size;
+}
+
+/* Numbers and lengths are another process's: bounded, as everywhere. */
+static void each_of(const struct dif_dynvars *dv, uint32_t bucket,
+		    void (*each)(void *arg, const void *key, uint32_t key_len, const void *value), void *arg)
+{
+	uint32_t link = dv->buckets[bucket];
+
+	for (uint32_t steps = 0; link && steps < dv->ncells; steps++) {
+		uint32_t number = (link >> 1) - 1;
+		if (number >= dv->ncells)
+			return;
+		const struct dynvar_cell *cell = dynvar_cell(dv, number);
+		bool deleted = cell->next & 1;
+		if (!deleted && cell->key_len <= dv->key_size)
+			each(arg, cell->key, cell->key_len, cell->key + dv->key_size);
+		link = cell->next & ~1u;
+	}
+}
+
+void dif_dynvars_each(const struct dif_dynvars *dv,
+		      void (*each)(void *arg, const void *key, uint32_t key_len, const void *value),
+		      void *arg)
+{
+	for (uint32_t i = 0; i < dv->nbuckets; i++)
+		each_of(dv, i, each, arg);
+}
+
 void *dif_dynvars_mem(struct dif_dynvars *dv, size_t *ret_size)
 {
 	*ret_size = dv->size;

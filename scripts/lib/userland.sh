@@ -7,7 +7,7 @@
 # The release is the same on every machine, so that tests know its programs.
 
 USERLAND_SUITE=bookworm
-USERLAND_PACKAGES=(postgresql nginx-light python3 php-cli ruby gdb binutils openjdk-17-jre-headless procps)
+USERLAND_PACKAGES=(postgresql nginx-light python3 php-cli ruby gdb binutils openjdk-17-jre-headless libvirt-clients procps)
 # shellcheck disable=SC2034
 USERLAND_HOST_PACKAGES=(mmdebstrap debian-archive-keyring e2fsprogs)
 USERLAND_SOURCES=$ROOT/tests/linux/userland

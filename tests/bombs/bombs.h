@@ -16,7 +16,8 @@ struct bomb {
 	struct ot_err *(*read)(void *made);
 };
 
-extern const struct bomb bombs_types[], bombs_memory[], bombs_lists[]; /* each ends with a name of NULL */
+extern const struct bomb bombs_types[], bombs_memory[], bombs_lists[],
+    bombs_views[]; /* each ends with a name of NULL */
 
 /* --- a guest of the bombs' own ------------------------------------------------------------------------- */
 

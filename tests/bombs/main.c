@@ -18,7 +18,7 @@
 
 #include "base/compiler.h"
 #include "bombs.h"
-#include "cli/terminal.h"
+#include "consumer/terminal.h"
 
 #define MEMORY_MIB 256u
 #define CPU_S      5u
@@ -115,7 +115,7 @@ static bool explode(const struct bomb *bomb, struct result *ret)
 static void shown(const char *line, char ret[LINE_MAX_])
 {
 	FILE *fp = tmpfile();
-	FILE *guard = fp ? cli_terminal_guard_test(dup(fileno(fp)), true) : NULL;
+	FILE *guard = fp ? con_terminal_guard_test(dup(fileno(fp)), true) : NULL;
 	size_t n;
 
 	assert_non_null(guard);
@@ -147,7 +147,7 @@ static void a_bomb_costs_little(void **state)
 		fail_msg("%s: not one line, or one about this process", bomb->name);
 }
 
-static const struct bomb *const all[] = { bombs_types, bombs_memory, bombs_lists };
+static const struct bomb *const all[] = { bombs_types, bombs_memory, bombs_lists, bombs_views };
 
 static int table(void)
 {

@@ -249,13 +249,34 @@ class Usage(Case):
         status, out, err = self.run_it("compare", "--help", guest=())
         self.assertEqual((status, err), (0, ""))
         self.assertTrue(out.startswith("Usage: outsight compare"), out)
-        for args in ([], ["--tasks", "--modules"], ["--tasks", "-n", "BEGIN"], ["--modules", "-l"], ["--json"]):
+        for args in ([], ["--tasks", "--modules"], ["--tasks", "-n", "BEGIN"], ["--modules", "-l"], ["--json"], ["--watch"],
+                     ["--watch", "-n", "BEGIN"], ["--inside"], ["--inside", "x", "-n", "BEGIN"], ["--libraries"],
+                     ["--libraries", "0"], ["--libraries", "7x"], ["--sockets", "--mounts"]):
             status, out, err = self.run_it("compare", *args, guest=())
             self.assertEqual((status, out), (2, ""), args)
             self.assertTrue(err.startswith("Usage: outsight compare"), err)
         none = "dtrace: there is no guest whose views could be compared\n"
-        for args, want in ((["--tasks"], 2), (["--modules", "--json"], 2), (["-n", "BEGIN"], 1)):
+        for args, want in ((["--tasks"], 2), (["--modules", "--json"], 2), (["--sockets"], 2), (["--mounts", "--watch"], 2),
+                           (["-n", "BEGIN"], 1)):
             self.assertEqual(self.run_it("compare", *args, "-g", "none", guest=()), (want, "", none))
+
+    def test_compare_with_text(self):
+        """A text that is not what it must be is refused before there is a guest; one that is says what is compared."""
+        texts = {"mounts": "proc /proc proc rw 0 0\n", "ldd": "\tlibc.so.6 => /lib/libc.so.6 (0x7f)\n", "part": "  PID TTY TIME CMD\n 9 ? 0 sh\n"}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in texts.items():
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                    f.write(text)
+            for args, name, part in (([], "none", "failed to open "), ([], "part", "`ps -e` does"), (["--tasks"], "mounts", "mounts lists mounts, and "
+                                     "--tasks compares processes"), ([], "ldd", "--libraries PID says of which process"),
+                                     (["--libraries", "7"], "mounts", "--libraries compares libraries"),
+                                     ([], "mounts", "there is no guest whose views could be compared")):
+                status, out, err = self.run_it("compare", *args, "--inside", os.path.join(folder, name), "-g", "none", guest=())
+                self.assertEqual((status, out, err.count("\n")), (2, "", 1), err)
+                self.assertIn(part, err)
+            status, out, err = self.run_it("compare", "--libraries", "7", "-g", "none", guest=())
+            self.assertEqual((status, out), (2, ""))
+            self.assertIn("--inside FILE", err)
 
     def test_domains(self):
         """libvirt's own test driver: a domain that is not QEMU's, without a daemon."""

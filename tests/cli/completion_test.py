@@ -62,9 +62,12 @@ class Program(Case):
     def test_options_of_verbs(self):
         for verb, options in (("attach", {"--plan", "--help"}), ("detach", {"--all", "--help"}), ("doctor", {"-v", "--help"}),
                               ("guests", {"-c", "-v", "--json", "--xml", "--connect", "--verbose", "--help"}),
-                              ("examples", {"--help"}), ("flame", {"-g", "-d", "-F", "-e", "-p", "-o", "--help"})):
+                              ("examples", {"--help"}), ("flame", {"-g", "-d", "-F", "-e", "-p", "-o", "--help"}),
+                              ("heatmap", {"-g", "-d", "-i", "-e", "-p", "-n", "-o", "--help"}),
+                              ("top", {"-b", "-d", "-g", "-n", "-o", "-x", "--help"})):
             self.assertEqual(set(self.complete(verb, "-")), options, verb)
-        self.assertLess({"--tasks", "--modules", "-x", "--plan"}, set(self.complete("compare", "-")))
+        self.assertLess({"--tasks", "--modules", "--sockets", "--mounts", "--libraries", "--inside", "--watch", "-x", "--plan"},
+                        set(self.complete("compare", "-")))
         self.assertEqual(self.complete("run", "-ke"), ["-kernel"])
         self.assertEqual(self.complete("run", "-m", ""), [])  # the machine's memory; dtrace's is a probe's module
         self.assertEqual(self.complete("run", "-kernel", "x", "--", "--pl"), ["--plan"])

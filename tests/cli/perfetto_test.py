@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """-o FILE.pftrace: perfetto_test.py OUTSIGHT [Class.test…].
 
-Files are read by a decoder of its own (lib/perfetto.py). This host's probes are of no guest: tests/unit and
+Files are read by a decoder of its own (lib/perfetto.py), and by protoc (lib/protoc.py). This host's probes are of no guest: tests/unit and
 tests/linux/perfetto_test.py have vCPUs, threads and slices.
 """
 import os
@@ -14,16 +14,35 @@ sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
 # pylint: disable=wrong-import-position
 import cli_test
-from lib.perfetto import BOOTTIME, INSTANT, MONOTONIC, REALTIME, Trace
+from lib import protoc
+from lib.perfetto import BEGIN, BOOTTIME, INSTANT, MONOTONIC, REALTIME, Trace
 
 
-class Traces(cli_test.Case):
-    def trace(self, program, *args):
+def varint(number):
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
+
+
+def field(number, value):
+    """Of protobuf: a number, or bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+class Case(cli_test.Case):
+    def record(self, program, *args):
+        """The file's bytes, and the messages."""
         status, out, err = self.run_it("-qo", "x.pftrace", "-n", program, *args)
         self.assertEqual((status, out), (0, ""), err)
         self.assertEqual(os.listdir(self.dir), ["x.pftrace"])
         with open(self.path("x.pftrace"), "rb") as f:
-            return Trace(f.read()), err
+            return f.read(), err
+
+
+class Traces(Case):
+    def trace(self, program, *args):
+        data, err = self.record(program, *args)
+        return Trace(data), err
 
     def test_records(self):
         trace, err = self.trace('BEGIN { trace(7); trace(pid); trace("x\\ny"); } BEGIN { printf("%d-%s\\n", 3, "z"); exit(0); } END { }')
@@ -63,6 +82,32 @@ class Traces(cli_test.Case):
 
     def test_nothing(self):
         self.assertEqual(self.trace("tick-10ms { exit(0); }")[0].tracks[0].name, "outsight")
+
+
+@unittest.skipIf(protoc.MISSING, f"SKIP: {protoc.MISSING}")
+class Protoc(Case):
+    """It finds the same tracks and events, and no field that the published files don't have."""
+    PROGRAMS = {
+        "records": 'BEGIN { trace(-7); trace(1ull << 63); trace(pid); trace("x\\ny"); } BEGIN { printf("%d-%s", 3, "z"); exit(0); } END { }',
+        "stacks": "BEGIN { stack(); ustack(); exit(0); }",
+        "counters": 'tick-10ms { @n = count(); @["a;b", -5] = sum(-3); @lo = min(-1); } tick-200ms { exit(0); }',
+        "hostile": r'BEGIN { @["\xff\xc3\"<x>\\\n}"] = count(); trace("} \"a: 1\n\x01\xe2\x98\x83"); exit(0); }',
+        "nothing": "BEGIN { exit(0); }",
+    }
+
+    def test_the_same(self):
+        for name, program in self.PROGRAMS.items():
+            with self.subTest(program=name):
+                self.assertEqual(protoc.check_trace(self.record(program)[0]), 0)
+
+    def test_it_would_see_it(self):
+        """A field that nobody has described, a slice that does not end."""
+        data = self.record("BEGIN { exit(0); }")[0]
+        track = protoc.decode("perfetto", "Trace", data)["packet"][1]["track_descriptor"][0]["uuid"][0]
+        for event, complaint in ((field(77, 1), "knows no field"), (field(9, BEGIN) + field(11, track), "Counter")):
+            packet = field(10, 1) + field(8, 1) + field(58, MONOTONIC) + field(11, event)
+            with self.assertRaisesRegex(AssertionError, complaint):
+                protoc.check_trace(data + field(1, packet))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """-o FILE.pprof: pprof_test.py OUTSIGHT [Class.test…].
 
-Files are read by a decoder of its own (lib/pprof.py) and compared with what -x oformat=folded says of the same
-program. This host's probes have no frames: tests/kvm/small_test.py has a guest's.
+Files are read by a decoder of its own (lib/pprof.py), and by protoc where that is installed, and compared with what
+-x oformat=folded says of the same program. This host's probes have no frames: tests/kvm/small_test.py has a guest's.
 """
 import os
 import sys
@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
 # pylint: disable=wrong-import-position
 import cli_test
+from lib import protoc
 from lib.pprof import Profile
 
 
@@ -23,7 +24,8 @@ class Profiles(cli_test.Case):
         self.assertEqual((status, out), (0, ""), err)
         self.assertEqual(os.listdir(self.dir), ["x.pprof"])
         with open(self.path("x.pprof"), "rb") as f:
-            return Profile(f.read()), err
+            self.data = f.read()
+        return Profile(self.data), err
 
     def test_as_folded(self):
         program = ('BEGIN { @a["one", 7, stack()] = count(); @a["two", 0, stack()] = count(); } '
@@ -70,6 +72,14 @@ class Profiles(cli_test.Case):
         self.write("x.pprof", "old")
         self.assertEqual(len(self.profile("BEGIN { stack(); exit(0); }")[0].samples), 1)
         self.assertEqual(len(self.profile("BEGIN { stack(); exit(0); }")[0].samples), 1)
+
+    @unittest.skipIf(protoc.MISSING, f"SKIP: {protoc.MISSING}")
+    def test_protoc(self):
+        for program in ('BEGIN { @a["one", 7, stack()] = count(); @b[-3, ustack()] = sum(1ull << 40); @c["c", stack()] = sum(-1); exit(0); }',
+                        r'BEGIN { @["\"\n</a>\\", stack()] = count(); @m["\xff\xc3", stack()] = max(-5); exit(0); }',
+                        "profile-50 { @[stack()] = count(); } tick-300ms { exit(0); }", "BEGIN { stack(); exit(0); }"):
+            profile = self.profile(program)[0]
+            protoc.check_profile(self.data, profile)
 
 
 if __name__ == "__main__":

@@ -2,15 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Structured output, -x oformat: structured_test.py OUTSIGHT [Class.test…].
 
-Documents are read by Python's parsers, and the D suite's programs run again with jsonl: each line must be an
-object, and what printf() printed must be what the suite expects.
+Documents are read by Python's parsers, and by jq and xmllint where these are installed.
 """
-import concurrent.futures
-import glob
 import json
 import os
-import re
-import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +19,6 @@ sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 import cli_test
 from lib.pace import limit
 
-SUITE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "d")
 PROBE = {"cpu", "id", "provider", "module", "function", "name", "timestamp", "output"}
 
 EVERYTHING = r"""
@@ -214,57 +209,66 @@ class Ends(Structured):
         self.structured("json", "BEGIN { exit(7); }", status=7)
 
 
-class Suite(Structured):
-    """The D suite's programs, whatever they print."""
-    # Their output is another program's, or goes to another file, or is none of tracing.
-    LEFT_OUT = re.compile(r"\b(system|freopen|ftruncate)\b|@@args:.*(-[a-zA-Z]*[lhev]\b|-o|oformat|-c )")
+# As FreeBSD's tests of its documents have them: a program for each function and each action that has members of its own.
+DOCUMENTS = {
+    **{name: f"BEGIN {{ @a[{key}] = {name}({args}); @b = {name}({args}); printa(@b); exit(0); }}" for name, args, key in (
+        ("count", "", 1), ("sum", "-5", '"a"'), ("min", "3", '"<&>"'), ("max", "9", "stack()"), ("avg", "7", "probename"),
+        ("stddev", "12", "ustack()"), ("quantize", "77", "mod((uintptr_t)8)"), ("lquantize", "5, 0, 100, 10", "sym((uintptr_t)8)"),
+        ("llquantize", "500, 10, 0, 6, 20", '1, "b"'))},
+    "printf": r'BEGIN { printf("%d %s %x\n", 1, "two", 3); printf("none\n"); exit(0); }',
+    "printf_of_stack": r'BEGIN { printf("%k|%a\n", stack(), (uintptr_t)16); exit(0); }',
+    "printa_with_format": r'BEGIN { @a["x"] = count(); @b["x"] = sum(2); printa("%s %@d %@d\n", @a, @b); exit(0); }',
+    "print": "struct point { int x; char name[8]; }; struct point p; BEGIN { p.x = 3; print(p); print((char)65); exit(0); }",
+    "trace": "struct point { int x, y, z; }; struct point p; BEGIN { trace(1); trace(\"t\"); trace((char)7); trace(p); exit(0); }",
+    "tracemem": "char bytes[8]; BEGIN { bytes[0] = 65; tracemem(bytes, 4); tracemem(bytes, 8, 2); exit(0); }",
+    "stacks": "BEGIN { stack(); ustack(); stack(3); exit(0); }",
+    "symbols": "BEGIN { sym((uintptr_t)8); mod((uintptr_t)8); usym((uintptr_t)8); umod((uintptr_t)8); uaddr((uintptr_t)8); exit(0); }",
+    "error": "BEGIN { trace(1); } BEGIN { trace(*(int *)8); trace(2); } tick-10ms { exit(0); }",
+    "drops": "BEGIN { i = 0; } tick-1ms { i++; trace(i); trace(i); trace(i); } tick-1ms /i > 200/ { exit(0); }",
+    "ticks": "BEGIN { i = 0; } tick-5ms { printf(\"%d\", i); } tick-5ms /i++ == 5/ { exit(0); }",
+    "nothing": "BEGIN { exit(0); }",
+    "empty_aggregation": "BEGIN { @a = count(); clear(@a); @b[1] = count(); trunc(@b); exit(0); }",
+    "speculation": "BEGIN { s = speculation(); } BEGIN { speculate(s); trace(7); } BEGIN { commit(s); } BEGIN { exit(0); }",
+    "hostile": r'BEGIN { printf("%s", "\"\\</output>&\001\033[2J\t\xff\xc3"); @["]]><x/>\n"] = count(); exit(0); }',
+}
 
-    def programs(self):
-        for path in sorted(glob.glob(os.path.join(SUITE, "*", "tst.*.d"))):
-            with open(path, encoding="utf-8") as f:
-                text = f.read()
-            if not self.LEFT_OUT.search(text):
-                yield path, text
 
-    def run_program(self, path, text):
-        options = dict(re.findall(r"@@(\w+)(?::[ \t]*(.*?))?[ \t]*(?:\*/)?[ \t]*$", text, re.M))
-        command = [cli_test.OUTSIGHT, "-g", "none", "--json", *(["-C"] if "cpp" in options else []), "-s",
-                   os.path.basename(path), *shlex.split(options.get("args", ""))]
-        done = subprocess.run(command, cwd=os.path.dirname(path), env=self.env, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=limit(float(options.get("timeout", 60))), check=False)
-        if done.returncode != int(options.get("exit", 0)):
-            return f"exit status {done.returncode}: {done.stderr.decode(errors='replace')[:300]}"
-        if done.returncode and not done.stdout:  # refused before it traced
-            return None
-        with open(path[:-2] + ".out", encoding="utf-8", errors="replace") as f:
-            return self.judge(done.stdout.decode("utf-8").splitlines(), f.read())
+class Readers(Structured):
+    """jq and xmllint take each document, and read in it what Python's parsers do."""
 
-    @staticmethod
-    def judge(lines, expected):
-        """Each line an object, the last one the end, each message where the text has it."""
-        at = 0
-        for line in lines:
-            try:
-                parsed = json.loads(line)
-            except ValueError:
-                return f"no JSON: {line[:200]}"
-            for item in parsed.get("output", ()):
-                message = item.get("message", "").replace("\x00", "")
-                if "\ufffd" in message:
-                    continue
-                found = expected.find(message, at)
-                if found < 0:
-                    return f"not in the text: {message[:200]!r}"
-                at = found + len(message)
-        return None if lines and json.loads(lines[-1])["type"] == "end" else "no end"
+    def output_of(self, name, form):
+        return self.structured(form, DOCUMENTS[name], *(("-x", "bufsize=96", "-x", "switchrate=20ms") if name == "drops" else ()))
 
-    def test_all(self):
-        programs = list(self.programs())
-        self.assertGreater(len(programs), 300)
-        with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 2)) as pool:
-            complaints = list(pool.map(lambda p: self.run_program(*p), programs))
-        wrong = [f"{os.path.relpath(p[0], SUITE)}: {c}" for p, c in zip(programs, complaints) if c]
-        self.assertEqual(wrong, [])
+    def read(self, *command, text):
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=limit(60), check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+        return done.stdout
+
+    def each(self, *forms):
+        """Each program's document, in one form or the other."""
+        for number, name in enumerate(DOCUMENTS):
+            yield name, self.output_of(name, forms[number % len(forms)])
+
+    @unittest.skipUnless(shutil.which("jq"), "SKIP: jq is not installed (package jq)")
+    def test_jq(self):
+        for name, text in self.each("json", "json,pretty"):
+            self.assertEqual(json.loads(self.read("jq", ".", text=text)), json.loads(text), name)
+            probes = json.loads(self.read("jq", "-c", "[.dtrace.probes[] | .provider + \":::\" + .name]", text=text))
+            self.assertEqual(probes, [p["provider"] + ":::" + p["name"] for p in json.loads(text)["dtrace"]["probes"]], name)
+
+    @unittest.skipUnless(shutil.which("jq"), "SKIP: jq is not installed (package jq)")
+    def test_jq_takes_lines(self):
+        for name, text in self.each("jsonl"):
+            read = self.read("jq", "-c", ".type", text=text).splitlines()
+            self.assertEqual([json.loads(line) for line in read], [json.loads(line)["type"] for line in text.splitlines()], name)
+            self.assertEqual(read[-1], '"end"', name)
+
+    @unittest.skipUnless(shutil.which("xmllint"), "SKIP: xmllint is not installed (package libxml2-utils)")
+    def test_xmllint(self):
+        for name, text in self.each("xml", "xml,pretty"):
+            self.assertEqual(self.read("xmllint", "--noout", "-", text=text), "", name)
+            elements = self.read("xmllint", "--xpath", "count(//*)", "-", text=text)
+            self.assertEqual(int(elements), len(list(ElementTree.fromstring(text).iter())), name)
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def things():
     macro = r"define %s\(X\).*?\n(?=\n|/\*|enum)"
     kinds = {
         "tag": ["D_" + t for t in table("dif/lang/core/diag.h", r"X\((\w+)\)", 200, macro % "DIF_ERRTAGS") + FOREIGN_TAGS],
-        "drop": ["DTRACEDROP_" + d for d in table("cli/messages.c", r'\[VP_DROP_\w+\] = \{ "(\w+)"', 10)],
+        "drop": ["DTRACEDROP_" + d for d in table("consumer/messages.c", r'\[VP_DROP_\w+\] = \{ "(\w+)"', 10)],
         "subroutine": table("dif/obj/functions.h", r"^\tX\(\w+, +(\w+),", 56, macro % "DIF_SUBRS"),
         "action": table("dif/obj/functions.h", r"^\tX\((\w+),", 33, macro % "DIF_ACTION_NAMES"),
         "aggregation": table("dif/obj/functions.h", r"^\tX\(\w+, +(\w+),", 9, macro % "DIF_AGGS"),

@@ -11,7 +11,7 @@ A program may say, in a comment of its own, one option a line:
     @@exit: N               the exit status
     @@timeout: SECONDS      instead of 60
     @@cpp                   run with -C
-    @@stderr: TEXT          a line on stderr must begin so
+    @@stderr: TEXT          a line on stderr must begin so, behind spaces
 """
 import difflib
 import os
@@ -84,7 +84,7 @@ class Case:
         if self.tag and f"[{self.tag}]" not in err:
             yield f"[{self.tag}] is not on stderr"
         if "stderr" in self.options and not any(
-                line.startswith(self.options["stderr"]) for line in err.splitlines()):
+                line.lstrip().startswith(self.options["stderr"]) for line in err.splitlines()):
             yield f"no line on stderr begins with: {self.options['stderr']}"
         if os.path.exists(self.out_path):
             with open(self.out_path, encoding="utf-8", newline="") as f:

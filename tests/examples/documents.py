@@ -20,13 +20,13 @@ WORDS = re.compile(r"(outsight )?[\w.%/*~$`-]*( , [\w.%/*~$`-]*)*$")
 
 class Example:
     """text: what is typed, or a message, or words that are quoted. printed: what the document shows below it. question: what it
-    answers, in a list."""
+    answers, in a list. documents: where it stands."""
 
     def __init__(self, document, text, printed="", question=""):
-        self.document, self.text, self.printed, self.question = document, text, printed, question
+        self.documents, self.text, self.printed, self.question = {document}, text, printed, question
 
     def __repr__(self):
-        return f"{self.document}: {self.text}"
+        return f"{', '.join(sorted(self.documents))}: {self.text}"
 
 
 def read(document):
@@ -124,6 +124,8 @@ def examples():
         for example in reader(document, read(document)):
             known = found.setdefault(example.text, example)
             known.printed = known.printed or example.printed
+            known.question = known.question or example.question
+            known.documents |= example.documents
     return found
 
 

@@ -18,7 +18,7 @@ from lib.pace import limit
 from lib.perfetto import Trace
 from truths import EXAMPLES, KNOWN, ROOT, Examples, truth
 
-VERBS = ("run", "compare", "guests", "attach", "doctor", "examples")
+VERBS = ("run", "compare", "guests", "attach", "doctor", "examples", "flame", "heatmap", "top")
 
 
 class Documents(Examples):
@@ -27,7 +27,7 @@ class Documents(Examples):
         self.assertEqual([EXAMPLES[text] for text in EXAMPLES if text not in KNOWN], [], "examples without a @truth")
         self.assertEqual([text for text in KNOWN if text not in EXAMPLES], [], "truths of what no document has")
         for document in DOCUMENTS:
-            self.assertGreater(sum(example.document == document for example in EXAMPLES.values()), 2)
+            self.assertGreater(sum(document in example.documents for example in EXAMPLES.values()), 2)
 
     def help(self, program, *verb):
         done = subprocess.run([os.path.join(self.build, "bin", program), *verb, "--help"], capture_output=True, text=True,
@@ -50,7 +50,7 @@ class Documents(Examples):
         for document in ("docs/outsight.1", "docs/outsight-vmm.1"):
             text = re.sub(r"\s+", " ", self.manual(os.path.basename(document)))
             for example in EXAMPLES.values():
-                if example.document == document:
+                if document in example.documents:
                     self.assertIn(example.text, text.replace(" \\ ", " "))
 
     def test_options_are_in_the_manual(self):
@@ -87,13 +87,13 @@ class Questions(Examples):
         """As they stand in the list; with words, those that have them all."""
         text = re.sub(r"(?m)^#.*\n", "", read(LIST)).strip() + "\n"
         self.assertEqual(self.done("outsight examples").strip(), text.strip())
-        told = [example.question for example in EXAMPLES.values() if example.document == LIST]
+        told = [example.question for example in EXAMPLES.values() if LIST in example.documents]
         self.assertEqual(len(told), len(set(told)))
         self.assertGreaterEqual(len(told), 40)
 
     @truth("outsight examples disk")
     def test_by_word(self, example):
-        disk = [one for one in EXAMPLES.values() if one.document == LIST and "disk" in f"{one.question} {one.text}"]
+        disk = [one for one in EXAMPLES.values() if LIST in one.documents and "disk" in f"{one.question} {one.text}"]
         out = self.done(example)
         for one in disk:
             self.assertIn(f"{one.question}\n    {one.text}\n    ", out)
@@ -119,16 +119,16 @@ class Building(Examples):
             self.assertIn("release", [preset["name"] for preset in self.presets()[kind]])
 
     @truth("cmake --install build/release --strip", "cmake --install build/release --strip --prefix /opt/outsight",
-           "man outsight", "man outsight-vmm", "dkms add PREFIX/src/outsight-0.1.0")
-    def test_install(self, install, elsewhere, page, other, dkms):
+           "man outsight", "man outsight-vmm", "man liboutsight", "dkms add PREFIX/src/outsight-0.1.0")
+    def test_install(self, install, elsewhere, page, monitors, librarys, dkms):
         """What runs from there is checked by tests/install."""
         self.env["DESTDIR"] = self.path("root")
         self.done(install)
         self.done(elsewhere)
         for root in (f"{self.dir}/root/usr/local", f"{self.dir}/root/opt/outsight"):
             self.assertEqual(self.done(f"{root}/bin/outsight -g none -qn 'BEGIN {{ printf(\"%d\", SIGKILL); exit(0); }}'").strip(), "9")
-            for example in (page, other):
-                self.assertTrue(os.path.exists(f"{root}/share/man/man1/{example.text.split()[1]}.1"))
+            for example, section in ((page, 1), (monitors, 1), (librarys, 3)):
+                self.assertTrue(os.path.exists(f"{root}/share/man/man{section}/{example.text.split()[1]}.{section}"))
             folder = dkms.text.split()[-1].replace("PREFIX", root)
             with open(f"{folder}/dkms.conf", encoding="ascii") as f:
                 conf = dict(re.findall(r'(?m)^(\w+)="(.*)"$', f.read()))

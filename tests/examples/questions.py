@@ -7,9 +7,9 @@ import re
 
 from documents import LIST
 from lib.outsight import distribution, keyed
-from truths import EXAMPLES, KNOWN, truth
+from truths import EXAMPLES, KNOWN, LIMIT, truth
 
-TEXTS = {example.question: text for text, example in EXAMPLES.items() if example.document == LIST}
+TEXTS = {example.question: text for text, example in EXAMPLES.items() if LIST in example.documents}
 TCP = ("ip link set lo up; nc -l -p 7777 >/dev/null & while ! grep -q ':1E61 .*:0000 0A ' /proc/net/tcp*; do usleep 10000; done; "
        "echo hello | nc 127.0.0.1 7777; wait; nslookup -type=a nosuch 127.0.0.1 || true")
 DISK = "dd if=/dev/zero of=/tmp/disk6 bs=1M count=1 2>/dev/null; losetup /dev/loop6 /tmp/disk6; sync"
@@ -82,6 +82,57 @@ class Questions:
         self.assertTrue(any(row[0] == "spin" and row[1].startswith("spin`") for row in rows(own) if len(row) == 3), own.story())
         self.assert_known([name for name in keyed(kernel.out) if name.startswith("vmlinux`")])
 
+    def start_program(self, command, name):
+        """One of lib/programs.py, which works one round at each SIGUSR1."""
+        pid = int(self.vm.check(f"{command} >/tmp/said.{name} 2>&1 & echo $!"))
+        self.vm.check(f"until grep -q ready /tmp/said.{name}; do sleep 0.1; done")
+        return pid
+
+    def work(self, pid, name, last="^done$"):
+        count = f"grep -c '{last}' /tmp/said.{name}"
+        self.vm.check(f"n=$({count}); kill -USR1 {pid}; until [ $({count}) -gt $n ]; do sleep 0.1; done")
+
+    @answer("How much memory do programs ask for at a time?")
+    def test_memory_in_questions(self, example):
+        """Of two programs, one of which begins later."""
+        pids = {"first": self.start_program("allocating 500 3000", "first")}
+        trace = self.trace(example)
+        pids["second"] = self.start_program("allocating 700 100000", "second")
+        for name, pid in pids.items():
+            self.work(pid, name)
+        trace.stop()
+        self.vm.check("killall -9 allocating")
+        sizes = of_key(trace, "allocating")
+        self.assertEqual((sizes.get(2048), sizes.get(65536)), (500, 700), trace.story())
+
+    @answer("Which functions does a program call, from its start on?")
+    def test_start_in_questions(self, example):
+        trace = self.start(example, self.TRACING, replace={"nginx": "counted"}).wait_for("waiting for a process counted", LIMIT)
+        pid = self.start_program("counted 300", "counted")
+        trace.wait_for("tracing", LIMIT)
+        self.work(pid, "counted", "^called$")
+        trace.stop()
+        self.vm.check(f"kill -9 {pid}")
+        self.assertEqual(keyed(trace.out).get("work"), 300, trace.story())
+
+    @answer("In which function and line of a Python program is the CPU?", "Where is the CPU in the next run of a Python program?")
+    def test_python_in_questions(self, by_number, awaited):
+        if not self.programs.python:
+            self.skipTest("this host's Python has no static probes, so that it is not put into the guest")
+        command, shown = "/usr/bin/python3 -IS /bin/calling.py", "-n 'tick-4hz { printa(@); }'"
+        pid = self.start_program(command, "one")
+        self.assert_lines(self.trace(by_number, shown, replace={"-p 1": f"-p {pid}"}), pid, "one")
+        trace = self.start(awaited, f"{self.TRACING} {shown}").wait_for("waiting for a process python3", LIMIT)
+        pid = self.start_program(command, "two")
+        self.assert_lines(trace.wait_for("tracing", LIMIT), pid, "two")
+
+    def assert_lines(self, trace, pid, name):
+        """It works until a sample has its functions."""
+        while not re.search(r"/bin/calling\.py:\d+ \((work|leaf)\)", trace.out):
+            self.work(pid, name)
+        trace.stop()
+        self.vm.check(f"kill -9 {pid}")
+
     @answer("Which process makes the disk busy?", "How large are the requests to a disk?", "How fast is the disk?",
             "From where in the kernel does disk I/O come?")
     def test_disk_in_questions(self, *examples):
@@ -134,6 +185,22 @@ class Questions:
         with open(self.path("flame.html"), encoding="utf-8") as f:
             page = f.read()
         self.assertGreater(len(json.loads(re.search(r'type="application/json">(.*?)</script>', page, re.S).group(1))), 1)
+
+    @answer("How long do requests to disks take, over time, as a picture?")
+    def test_heatmap_in_questions(self, example):
+        self.vm.check(DISK)
+        trace = self.start(example, "-i 100", replace={"-d 30": "-d 3"})
+        while trace.process.poll() is None:
+            self.vm.check("echo 3 >/proc/sys/vm/drop_caches; dd if=/dev/loop6 of=/dev/null bs=64k count=16 2>/dev/null")
+        self.assertEqual(trace.finish(LIMIT), 0, trace.story())
+        self.vm.check("losetup -d /dev/loop6; rm /tmp/disk6")
+        self.assertIn("@[read]", [series["title"] for series in self.map("heatmap.html")["series"]])
+
+    @answer("What do the guests of this host do?")
+    def test_top_in_questions(self, example):
+        titles, *rows = self.done(example).splitlines()
+        self.assertEqual(titles.replace("*", "").split()[:4], ["GUEST", "PID", "VCPU", "%CPU"])
+        self.assertIn(["web01", str(self.vm.pid), "2"], [row.split()[:3] for row in rows])
 
     @truth(*(text for text in TEXTS.values() if text not in KNOWN))
     def test_other_questions(self, *examples):

@@ -15,6 +15,7 @@ from lib.guest import KERNEL_ARGS, Guest, cache_dir, image_dir
 from lib.outsight import distribution, keyed
 from lib.pace import rounds
 from lib.perfetto import Trace
+from lib.programs import Programs
 from lib.scenario import only_full, parse_symbols
 from questions import Questions
 from truths import EXAMPLES, LIMIT, ROOT, TESTS, Examples, truth
@@ -27,6 +28,7 @@ QEMU = ("qemu-system-x86_64 -accel tcg,thread=multi -smp 2 -m 1G -machine q35,me
         "-plugin build/release/lib/liboutsight-tcg.so,name=web02 …")
 STUB = "qemu -gdb tcp:127.0.0.1:1234"
 HIDDEN = "outsight compare -g web01 --tasks"
+UNLISTED = "outsight compare -g web01 --inside ss.txt"
 READ_SIZES = ("outsight -g demo-6.1 -q -n 'BEGIN { printf(\"tracing\\n\"); } syscall::read:entry /execname == \"reads\"/ "
               "{ @ = quantize(arg2); } syscall::exit_group:entry /execname == \"reads\"/ { exit(0); }'")
 WRITES = ("outsight -g demo-6.1 -q -n 'fbt::shmem_write_begin:entry /execname == \"writer\"/ { @[stack()] = count(); } "
@@ -90,9 +92,14 @@ class Stock(Questions, Examples):
         shutil.copy(module, os.path.join(root, "guest-agent"))
         shutil.copy(ga.module_path(KERNEL, "hide"), root)
         archive = os.path.join(cls.folder, "more.cpio")
+        cls.programs = Programs(os.path.join(cls.folder, "programs"), python=True)
         with open(archive, "wb") as out:
             subprocess.run(["cpio", "-o", "-H", "newc", "--quiet", "-R", "0:0"], cwd=root, stdout=out, check=True,
                            input=b"guest-agent\nguest-agent/outsight.ko\nhide.ko\n")
+            with open(cls.programs.archive, "rb") as f:
+                out.seek(0, os.SEEK_END)
+                out.write(bytes(-out.tell() % 512))
+                shutil.copyfileobj(f, out)
         cls.vm = DocumentedGuest(cls.build, cls.folder, archive).__enter__()
         cls.addClassCleanup(cls.vm.close)
         # The guest searches its own list of names, which is long.
@@ -144,6 +151,19 @@ class Stock(Questions, Examples):
         rows = json.loads(re.search(r'type="application/json">(.*?)</script>', page, re.S).group(1))
         self.assertGreater(sum(value for *_, value in rows), 97)
         self.assertTrue(any(line.startswith("swapper/") and "vmlinux`do_idle" in line for line, *_ in rows), rows)
+
+    def map(self, name):
+        """The data of a heat map."""
+        with open(self.path(name), encoding="utf-8") as f:
+            return json.loads(re.search(r'(?s)type="application/json">(.*?)</script>', f.read()).group(1))
+
+    @truth("outsight heatmap -g web01 -o heatmap.html")
+    def test_heatmap(self, example):
+        """There need be no request to a disk in a second; the columns are there."""
+        self.done(example, "-d 1")
+        data = self.map("heatmap.html")
+        self.assertGreater(len(data["ends"]), 2)
+        self.assertGreater(data["ends"][-1], 900)  # counted from the first column, which begins after the second has
 
     # --- counts ---------------------------------------------------------------------------------------
 
@@ -397,7 +417,18 @@ class Stock(Questions, Examples):
         self.vm.check(f"echo {pid} >/sys/module/hide/parameters/pid && echo proc >/sys/module/hide/parameters/mode")
         rows = [line.split() for line in self.done(example, status=1).splitlines() if line.strip()]
         shown = [line.split() for line in example.printed.splitlines()]
-        self.assertEqual(rows, [shown[0], [pid, *shown[1][1:]]])
+        self.assertEqual(rows, [shown[0], [pid, *shown[1][1:]], shown[2]])
+        self.vm.check(f"kill {pid}")
+
+    @truth(UNLISTED)
+    def test_unlisted(self, example):
+        """A socket that the text of ss does not list: printed as in the manual."""
+        pid = self.vm.check("httpd -f -p 0.0.0.0:31337 >/dev/null 2>&1 </dev/null & echo $!").strip()
+        self.vm.check("until grep -q :7A69 /proc/net/tcp; do sleep 0.1; done")
+        with open(os.path.join(self.dir, "ss.txt"), "w", encoding="utf-8") as f:
+            f.write("Netid State  Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n")
+        shown = example.printed.replace("(process 1042)", f"(process {pid})")
+        self.assertEqual(self.done(example, status=1).split(), shown.split())
         self.vm.check(f"kill {pid}")
 
     @truth("sdt:::outsight_task", "sdt:::outsight_module", "sdt:::outsight_pass")

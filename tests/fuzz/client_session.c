@@ -140,6 +140,7 @@ int client_session_connect(struct client_session *cs)
 	if (cs->link->client.sock >= 0)
 		close(cs->link->client.sock);
 	cs->link->client.sock = pair[0];
+	cs->link->client.broken = false;
 	return pair[1];
 }
 
@@ -218,7 +219,7 @@ uint8_t *client_session_half(const struct client_session *cs, uint32_t vcpu, uns
 	uint64_t at = n < 2 ? vp_principal_offset(&cs->feed.open, vcpu, n)
 			    : vp_aggregation_offset(&cs->feed.open, vcpu, n - 2);
 
-	return cs->s->shared.mem + at;
+	return cs->feed.shared.mem + at;
 }
 
 void client_session_reset(struct client_session *cs)
@@ -231,7 +232,7 @@ void client_session_reset(struct client_session *cs)
 	memset(&s->due, 0, sizeof(s->due));
 	vp_pending_free(s);
 	s->pending = (struct vp_session_pending){ 0 };
-	memset(s->shared.mem + cs->feed.open.status_offset, 0, sizeof(cs->seen));
+	memset(vp_feed_status(&cs->feed), 0, sizeof(cs->seen));
 	for (unsigned i = 0; i < OT_ARRAY_SIZE(cs->touched); i++) {
 		memset(client_session_half(cs, i / 4, i % 4), 0, cs->touched[i]);
 		cs->touched[i] = 0;

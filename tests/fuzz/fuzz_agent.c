@@ -70,7 +70,7 @@ static void check_walk(const uint8_t *data, size_t size, enum ga_pass what)
 		if (whole && !error)
 			vp_census_join(&census);
 		for (size_t i = 0; i < census.count; i++)
-			if (!memchr(census.items[i].name, 0, sizeof(census.items[i].name)))
+			if (strlen(census.items[i].name) > GA_NAME_PARTS * GA_NAME_WORDS * 8)
 				abort();
 		vp_census_deinit(&census);
 	}

@@ -104,10 +104,12 @@ static bool ask_all(struct vp_client *c, int fd)
 	uint32_t n = 0;
 	bool ok = true;
 
+/* each request reads its reply, whatever came before */
 #define ASK(e)                             \
 	do {                               \
 		struct ot_err *err_ = (e); \
 		ok &= !err_;               \
+		c->broken = false;         \
 		ot_err_destroy(err_);      \
 	} while (0)
 	ASK(vp_client_greeted(c));
@@ -182,7 +184,7 @@ static void fill_shared(struct client_session *cs, struct input *in)
 {
 	size_t size = in->left < sizeof(cs->seen) ? in->left : sizeof(cs->seen);
 
-	memcpy(cs->s->shared.mem + cs->feed.open.status_offset, take(in, size), size);
+	memcpy(vp_feed_status(&cs->feed), take(in, size), size);
 	for (unsigned i = 0; i < OT_ARRAY_SIZE(cs->touched) && in->left; i++) {
 		uint64_t most = i % 4 < 2 ? cs->feed.open.bufsize : cs->feed.open.aggsize;
 		size_t len = take_length(in);

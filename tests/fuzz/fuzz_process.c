@@ -13,6 +13,7 @@
 #include "vmm-probe/guest/process/image.h"
 #include "vmm-probe/guest/process/maps.h"
 #include "vmm-probe/guest/process/page_cache.h"
+#include "vmm-probe/guest/process/vdso.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,6 +24,8 @@ static void check_file(struct vp_processes *ps, const struct vp_file *file)
 	uint8_t bytes[64];
 	struct ot_err *err;
 
+	if (file->vdso && (file->size > VP_VDSO_MAX || strcmp(file->path, VP_VDSO_NAME) != 0))
+		abort();
 	if (!*file->path || strlen(file->path) >= VP_PATH_MAX || !*vp_path_name(file->path))
 		abort();
 	err = vp_file_pages(ps, file, &reader, &pages);
@@ -59,6 +62,16 @@ static void check(struct vp_processes *ps)
 	vp_maps_deinit(&maps);
 }
 
+/* The kernel's own code, at mapping 2. */
+static void put_vdso(struct process_guest *pg)
+{
+	*process_word(pg, PF_VMA(2) + 24) = VP_VMA_READ | VP_VMA_EXEC;
+	*process_word(pg, PF_MM + PF_VDSO) = process_vma_start(2);
+	*process_word(pg, PF_MM + PF_VDSO_OF) = PF_VDSO_IMAGE;
+	*process_word(pg, PF_VDSO_IMAGE) = PF_BASE + 0x18000;
+	*process_word(pg, PF_VDSO_IMAGE + 8) = 2 * VP_PAGE_SIZE;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct process_guest *guests[2]; /* with a list, with a maple tree */
@@ -67,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!guests[i])
 			guests[i] = process_guest_create(i);
 		process_guest_reset(guests[i]);
+		put_vdso(guests[i]);
 		for (size_t k = 0; k + 4 <= size; k += 4) {
 			uint16_t place, value;
 

@@ -381,9 +381,10 @@ class Gdb(unittest.TestCase):
         for cpus, commands in rounds(ways[1:], ways):
             with self.subTest(cpus=cpus, commands=commands):
                 vm = self.vm(cpus).ready()
-                tracer = vm.start("fbt::probed_nop:entry,fbt::probed_push:return { @ = count(); }")
+                tracer = vm.start('BEGIN { printf("tracing\\n"); } fbt::probed_nop:entry,fbt::probed_push:return { @ = count(); }')
                 self.addCleanup(tracer.kill)
                 self.assertIn("stops the whole guest", tracer.stderr.readline())
+                self.assertEqual(tracer.stdout.readline(), "tracing\n")  # every breakpoint is in place
                 pick = random.Random(cpus)
                 for _ in range(rounds(12, 40) // len(commands)):
                     for command in commands:

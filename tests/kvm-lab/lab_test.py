@@ -510,6 +510,7 @@ class Programs(Processes, LabTest):
         self.vm, self.archive = self.guest, LAB.programs
         self.kills = 10 if LAB.first else 2
         self.prepare()
+        LAB.new_lines()  # the one about dropped caches
 
     def tearDown(self):
         if LAB.programs:

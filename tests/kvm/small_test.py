@@ -14,8 +14,8 @@ import unittest
 
 from small_guest import (CALLS, GUEST, INT3, MANY, OUTSIGHT, ROUND, TRAPPED, VMM, GuestTest, Vm, counts_of, doctor,
                          elf_text, main)
-from lib import perfetto, pprof
-from lib.pace import limit, rounds
+from lib import browser, flame_page, perfetto, pprof, protoc
+from lib.pace import FULL, limit, rounds
 
 
 class SmallGuest(GuestTest):
@@ -106,11 +106,19 @@ class SmallGuest(GuestTest):
             path = os.path.join(folder, "x.pprof")
             self.vm(1).trace(program, "-o", path)
             with open(path, "rb") as f:
-                profile = pprof.Profile(f.read())
+                data = f.read()
+        profile = pprof.Profile(data)
         self.assertEqual(sum(values[0] for *_, values in profile.samples), 1000)
         for frames, labels, _ in profile.samples:
             self.assertTrue(frames[-1].endswith(f"`{labels['probefunc']}"), frames)
             self.assertGreater(len(frames), 1, frames)
+        with self.subTest(reader="protoc"):
+            self.need_protoc()
+            protoc.check_profile(data, profile)
+
+    def need_protoc(self):
+        if protoc.MISSING:
+            self.skipTest(protoc.MISSING)
 
     def test_perfetto(self):
         """Each call is a slice, on a track that has its vCPU's thread here, with its stack; aggregations are counters."""
@@ -122,7 +130,8 @@ class SmallGuest(GuestTest):
             path = os.path.join(folder, "x.pftrace")
             vm.trace(program, "-o", path)
             with open(path, "rb") as f:
-                trace = perfetto.Trace(f.read())
+                data = f.read()
+            trace = perfetto.Trace(data)
             guest = trace.tracks[[track.process is not None for track in trace.tracks].index(True)]
             self.assertEqual(guest.process[0], vm.process.pid)
             cpu = trace.named("CPU 0")
@@ -136,6 +145,9 @@ class SmallGuest(GuestTest):
             self.assertGreaterEqual(event.end, event.time)
         self.assertEqual(trace.named("@back").events[-1].value, 1000)
         self.assertIs(trace.named("@back").parent, guest)
+        with self.subTest(reader="protoc"):
+            self.need_protoc()
+            self.assertEqual(protoc.check_trace(data), 1000)
 
     def test_flame(self):
         """The same stacks as rows of a page."""
@@ -148,6 +160,18 @@ class SmallGuest(GuestTest):
             function, *frames = line.split(";")
             self.assertTrue(frames[-1].endswith(f"`{function}"), line)
             self.assertEqual((keys, user), (1, 0), line)
+        if FULL:
+            self.check_in_browser(page, [f"{line} {value}" for line, _, _, value in rows])
+
+    def check_in_browser(self, page, folded):
+        """As many frames are drawn as the stacks have."""
+        if browser.MISSING:
+            self.skipTest(browser.MISSING)
+        with tempfile.TemporaryDirectory() as folder, browser.Browser() as opened:
+            path = os.path.join(folder, "flame.html")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(page)
+            flame_page.check(self, opened, path, folded)
 
     def test_killed(self):
         """kill -9 at any moment, under fire."""
@@ -278,6 +302,18 @@ class SmallGuest(GuestTest):
         self.assertEqual(status, 1)
         stops = "hw_user=yes" in doctor().stdout
         self.assertIn("no process can be probed" if stops else "does not stop programs at debug registers (hw_user=no", err)
+
+    def test_files(self):
+        """Functions of a file in every process are for guests under TCG: what there is instead is said, where it works."""
+        status, _, err = self.list(self.vm(1), "-n", "user:/lib/libc.so.6:malloc:entry { @ = count(); }")
+        self.assertEqual(status, 1)
+        self.assertIn("user:/lib/libc.so.6:malloc:entry", err)
+        self.assertIn("the user provider needs a guest under TCG: on KVM a debug register stops at one address", err)
+        if "hw_user=yes" in doctor().stdout:
+            self.assertIn("Name a process instead, for up to 4 places: pid123:libc.so.6:malloc:entry, or pid$target with -p PID, "
+                          "or with -W NAME", err)
+        else:
+            self.assertIn("Nor can a single process be probed: this host's KVM does not stop programs at debug registers", err)
 
     def test_overload(self):
         """The most expensive probes are removed, their text is restored, their counts are printed, the rest

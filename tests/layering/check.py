@@ -49,6 +49,8 @@ MAY_USE = {
                               "vmm-probe/engine/wire/kernel_trees.h", "vmm-probe/engine/wire/orc_table.h", "vmm-probe/engine/wire/user_frames.h"],
     "vmm-probe/planner": DIF + ["vmm-probe/arch", "vmm-probe/engine/wire", "vmm-probe/guest"],
     "vmm-probe/symbolic": DIF + ["vmm-probe/arch"],
+    # Code for guests is compiled where the engine is: it trusts no client's.
+    "vmm-probe/trampoline": DIF + ["vmm-probe/arch", "vmm-probe/engine/wire"],
     "vmm-probe/provider": DIF + LANG + ENGINE + ["vmm-probe/dwarf/copies.h", "vmm-probe/guest", "vmm-probe/planner", "vmm-probe/symbolic"],
     # Code that is injected into a VMM may use the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ENGINE + ["vmm-probe/machines/qemu_machine.h"],
@@ -77,11 +79,17 @@ MAY_USE = {
                                       "vmm-probe/client", "vmm-probe/engine/wire", "vmm-probe/guest", "vmm-probe/hosts",
                                       "vmm-probe/inject", "vmm-probe/planner", "vmm-probe/provider"],
     "vmm-probe/session": DIF + ["dif/vm"] + LANG + PROBE + ["vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts"],
-    # An output writes data that it is given: it knows neither the session's course nor the command line.
-    "cli/output": DIF + ["dif/vm", "dif/lang/core/options.h", "vmm-probe/session/session.h", "vmm-probe/guest/census.h",
-                         "cli/aggregate.h", "cli/agg_view.h", "cli/comparison.h", "cli/hidden.h", "cli/window.h",
-                         "cli/messages.h", "cli/terminal.h"],
-    "cli": DIF + LANG + ["dif/vm", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts",
+    # What becomes of a session's data. An output writes what it is given: it knows neither the session's course nor who reads.
+    "consumer/output": DIF + ["dif/vm", "dif/lang/core/options.h", "vmm-probe/session/session.h", "vmm-probe/guest/census.h",
+                              "consumer/aggregate.h", "consumer/agg_view.h", "consumer/comparison.h", "consumer/hidden.h",
+                              "consumer/window.h", "consumer/messages.h", "consumer/terminal.h"],
+    "consumer": DIF + LANG + ["dif/vm", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts"] + PROBE,
+    # DTrace's functions over the consumer, which includes its own public headers as its users do.
+    "lib": DIF + LANG + ["consumer", "vmm-probe/session", "vmm-probe/attach"],
+    # The live view asks guests by the program's command line, not by sessions of its own.
+    "cli/top": ["base", "dif/obj", "vmm-probe/backend/kvm/state.h", "vmm-probe/engine/wire", "vmm-probe/machines/qemu.h",
+                "cli/options.h", "cli/signals.h", "consumer/messages.h", "consumer/output/fold.h", "consumer/terminal.h"],
+    "cli": DIF + LANG + ["dif/vm", "consumer", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts",
                   "vmm-probe/launch"] + PROBE,
     "guest-agent": [],
 }
@@ -92,7 +100,7 @@ ABI_USERS = ("vmm-probe/",)
 KBUILD_FOLDER = "guest-agent/"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 # A system-style include of a file of ours would hide from the pattern above.
-ANGLED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*<((?:base|dif|vmm-probe|cli|guest-agent)/[^>]+)>', re.M)
+ANGLED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*<((?:base|dif|vmm-probe|consumer|lib|cli|guest-agent)/[^>]+)>', re.M)
 
 
 def folder_of(path):
@@ -167,7 +175,8 @@ def self_test():
              ("vmm-probe/backend/kvm/k.c", "vmm-probe/engine/hit/h.h"), ("vmm-probe/engine/wire/w.c", "vmm-probe/engine/engine.h"),
              ("vmm-probe/guest/g.c", "vmm-probe/engine/engine.h"), ("vmm-probe/guest/g.c", "dif/vm/v.h"),
              ("vmm-probe/backend/tcg/t.c", "vmm-probe/guest/g.h"), ("vmm-probe/session/s.c", "cli/cli.h"),
-             ("guest-agent/m.c", "base/err.h"), ("cli/main.c", "err.h"), ("cli/output/o.c", "cli/consumer.h"), ("cli/main.c", ABI_HEADER)]
+             ("guest-agent/m.c", "base/err.h"), ("cli/main.c", "err.h"), ("consumer/output/o.c", "consumer/consumer.h"),
+             ("consumer/c.c", "cli/c.h"), ("cli/main.c", ABI_HEADER)]
     failures = []
     with tempfile.TemporaryDirectory() as root:
         for _, target in good + wrong:

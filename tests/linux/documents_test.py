@@ -28,4 +28,4 @@ class FromOtherTracers(Scenario):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

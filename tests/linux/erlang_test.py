@@ -1,122 +1,132 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Erlang's own emulator with its static probes, as scripts/guest-erlang builds it: scripts for it as they were printed, each
-line compared with what a program in Erlang has done. (runtimes_test.py has them on a stand-in.)"""
+"""Erlang's own emulator with its static probes, as scripts/guest-erlang builds it: scripts for it as they were printed, and as
+its own source has them (runtime_tools' examples), their lines counted against what a program in Erlang has done and what
+Erlang's own tracer has seen of it. (runtimes_test.py has the like on a stand-in.)"""
 import os
 import re
-import shutil
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib.guest import MIB, Guest, cache_dir
-from lib.outsight import keyed
-from lib.scenario import Scenario, main, only_full
+from lib.erlang import ErlangScenario
+from lib.scenario import main, only_full
 
-ARCHIVE = os.path.join(cache_dir(), "erlang", "erl.cpio")
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runtimes")
 PROBES = 1007  # that are listed, of which 951 are user_trace-n0 to -n950
 TIMES = 1000
-# Each round waits for a file; it says who it is.
+# One process works and has a tracer of Erlang's own, which counts what D's scripts show.
 PROGRAM = """
-Wait = fun W(F) -> case file:delete(F) of ok -> ok; _ -> timer:sleep(50), W(F) end end,
-io:format("ready ~p~n", [self()]),
-Wait("/tmp/go"),
+Idle = fun I(P) -> case process_info(P, status) of {status, waiting} -> ok; _ -> timer:sleep(10), I(P) end end,
 Me = self(),
-[spawn(fun() -> ok end) || _ <- lists:seq(1, N)],
 Echo = spawn(fun() -> (fun L() -> receive {From, X} -> From ! X, L(); stop -> exit(enough) end end)() end),
-[begin Echo ! {Me, X}, receive X -> ok end end || X <- lists:seq(1, N)],
+Work = spawn(fun() ->
+    receive start -> ok end,
+    [begin Echo ! {self(), X}, receive X -> ok end end || X <- lists:seq(1, N)],
+    [erlang:garbage_collect() || _ <- lists:seq(1, N)],
+    Me ! worked,
+    receive never -> ok end end),
+Tracer = spawn(fun() -> (fun L(M) -> receive
+    {tell, To} -> To ! M, L(M);
+    T -> K = element(3, T), L(M#{K => maps:get(K, M, 0) + 1}) end end)(#{}) end),
+Idle(Work),
+erlang:trace(Work, true, [running, garbage_collection, {tracer, Tracer}]),
+io:format("ready ~p ~p~n", [Work, Echo]),
+Wait(),
+[spawn(fun() -> ok end) || _ <- lists:seq(1, N)],
+Work ! start,
+receive worked -> Idle(Work) end,
+erlang:trace(Work, false, [all]),
+All = erlang:trace_delivered(Work),
+receive {trace_delivered, _, All} -> ok end,
+Tracer ! {tell, Me},
+receive Counts -> [io:format("~p ~p~n", [K, V]) || {K, V} <- maps:to_list(Counts)] end,
+End = monitor(process, Echo),
 Echo ! stop,
-[erlang:garbage_collect() || _ <- lists:seq(1, N)],
-io:format("done ~p~n", [Echo]),
-timer:sleep(100000000).
+receive {_, End, _, _, _} -> ok end,
+io:format("done~n")
 """
 
 
-class Erlang(Scenario):
-    @classmethod
-    def setUpClass(cls):
-        cls.vm = None
-        if not os.path.exists(ARCHIVE):
-            return
-        cls.folder = tempfile.mkdtemp(prefix="outsight-erlang-")
-        cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=2, memory=768 * MIB, more_files=ARCHIVE).__enter__()
-        cls.vm.check("mount -o bind /dev /erl/dev; mount -o bind /proc /erl/proc; mount -t tmpfs tmpfs /erl/tmp")
-
-    @classmethod
-    def tearDownClass(cls):
-        if cls.vm:
-            cls.vm.close()
-            shutil.rmtree(cls.folder)
-
+class Erlang(ErlangScenario):
     def setUp(self):
-        if not self.vm:
-            self.skipTest("no Erlang with static probes (scripts/guest-erlang builds it)")
-        program = " ".join(PROGRAM.split()).replace("N)", f"{TIMES})")
-        self.vm.check(f"printf '%s' '{program}' >/erl/tmp/program")
-        self.vm.check("cd /; BINDIR=/bin ROOTDIR=/root EMU=beam PROGNAME=erl HOME=/ chroot /erl /bin/beam.smp -S 1 -- -root /root "
-                      "-bindir /bin -progname erl -- -home / -- -boot /root/bin/start_clean -noshell -eval "
-                      "\"$(cat /erl/tmp/program)\" >/tmp/said.erl 2>&1 &")
-        self.vm.check("until grep -q ready /tmp/said.erl; do sleep 0.2; done")
-        self.me = re.search(r"ready (\S+)", self.vm.check("cat /tmp/said.erl")).group(1)
+        super().setUp()
+        self.folder = tempfile.TemporaryDirectory(prefix="outsight-erlang-")
+        self.addCleanup(self.folder.cleanup)
+        self.start(PROGRAM.replace("N)", f"{TIMES})"))
+        self.worker, self.echo = re.search(r"ready (\S+) (\S+)", self.said()).groups()
 
-    def tearDown(self):
-        self.outsight.kill_all()
-        if self.vm:
-            self.vm.run("killall -q -9 beam.smp erl_child_setup inet_gethost; rm -f /tmp/said.erl")
+    def example(self, name):
+        """A script of Erlang/OTP's runtime_tools, as the distribution's source has it."""
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(self.vm.check(f"cat /erl/examples/{name}"))
+        return path
 
-    def work(self):
-        """The program does what it does; returns its echoing process."""
-        self.vm.check("touch /erl/tmp/go; until grep -q done /tmp/said.erl; do sleep 0.2; done")
-        return re.search(r"done (\S+)", self.vm.check("cat /tmp/said.erl")).group(1)
+    def run_script(self, path):
+        """The lines that it prints while the program does its work; {event: how often the program's tracer saw it}."""
+        trace = self.outsight.start(self.vm, "-x", "switchrate=20hz", "-x", "bufsize=8m", "-s", path, "-q", "-n",
+                                    'BEGIN { printf("tracing\\n"); }').wait_for("tracing")
+        said = self.go()
+        trace.stop()
+        return trace.lines, {event: int(n) for event, n in re.findall(r"(?m)^(\w+) (\d+)$", said)}
+
+    @staticmethod
+    def count(lines, pattern):
+        return sum(bool(re.fullmatch(pattern, line)) for line in lines)
 
     @only_full
     def test_spawn_exit(self):
-        """The script as it was printed: who begins, who ends, and why."""
-        trace = self.outsight.start(self.vm, "-x", "switchrate=20hz", "-s", os.path.join(FOLDER, "spawn-exit.d"), "-q", "-n",
-                                    'BEGIN { printf("tracing\\n"); }').wait_for("tracing")
-        echo = self.work()
-        trace.stop()
-        self.assertEqual(len(re.findall(r"(?m)^pid <\S+> mfa erlang:apply/2$", trace.out)), TIMES + 1, trace.story())
-        self.assertEqual(len(re.findall(r"(?m)^pid <\S+> reason normal$", trace.out)), TIMES, trace.story())
-        self.assertIn(f"\npid {echo} reason enough", trace.out)
+        """Who begins, who ends, and why: as it was printed in talks."""
+        self.check_spawn_exit(os.path.join(FOLDER, "spawn-exit.d"))
+
+    @only_full
+    def test_spawn_exit_example(self):
+        """The same, as it comes with Erlang."""
+        self.check_spawn_exit(self.example("spawn-exit.d"))
+
+    def check_spawn_exit(self, path):
+        lines, _ = self.run_script(path)
+        self.assertEqual(self.count(lines, r"pid <\S+> mfa erlang:apply/2"), TIMES)
+        self.assertEqual(self.count(lines, r"pid <\S+> reason normal"), TIMES)
+        self.assertIn(f"pid {self.echo} reason enough", lines)
 
     @only_full
     def test_messages(self):
-        """One message there and one back, each time."""
-        trace = self.outsight.trace(
-            self.vm, "erlang*:::message-send { @[copyinstr(arg0), copyinstr(arg1)] = count(); } "
-                     "erlang*:::message-queued { @q[copyinstr(arg0)] = count(); }")
-        echo = self.work()
-        trace.stop()
-        sent = {(a, b): int(n) for a, b, n in re.findall(r"(?m)^ +(<\S+>) +(<\S+>) +(\d+)$", trace.out)}
-        self.assertEqual((sent[self.me, echo], sent[echo, self.me]), (TIMES + 1, TIMES), trace.story())
-        queued = {a: int(n) for a, n in re.findall(r"(?m)^ +(<\S+>) +(\d+)$", trace.out)}
-        self.assertEqual(queued[echo], TIMES + 1, trace.story())
+        """One message there and one back, each time; the first one says to begin, the last one to end."""
+        lines, _ = self.run_script(self.example("messages.d"))
+        for one, other in ((self.worker, self.echo), (self.echo, self.worker)):
+            self.assertEqual(self.count(lines, rf"send: +{one} -> {other}: \d+ words"), TIMES)
+            for event in ("queued", "receive"):
+                self.assertEqual(self.count(lines, rf"{event}: {one}: \d+ words, queue len \d+"), TIMES + 1)
 
     @only_full
     def test_memory(self):
-        """Collections that the program asks for; each that begins also ends."""
-        trace = self.outsight.trace(
-            self.vm, f'erlang*:::gc_major-start, erlang*:::gc_major-end /copyinstr(arg0) == "{self.me}"/ {{ @[probename] = count(); }}')
-        self.work()
-        trace.stop()
-        counts = keyed(trace.out)
-        self.assertGreaterEqual(counts["gc_major-start"], TIMES, trace.story())
-        self.assertEqual(counts["gc_major-start"], counts["gc_major-end"], trace.story())
+        """Collections, as many as Erlang's own tracer sees. (The script has gc_minor-start where it says "minor end".)"""
+        lines, seen = self.run_script(self.example("garbage-collection.d"))
+        self.assertGreaterEqual(seen["gc_major_start"], TIMES)
+        for text, event in (("major start pid {} need", "gc_major_start"), ("major end pid {} reclaimed", "gc_major_end"),
+                            ("minor start pid {} need", "gc_minor_start"), ("minor end pid {} reclaimed", "gc_minor_start")):
+            self.assertEqual(self.count(lines, rf"GC {text.format(self.worker)} \d+ words"), seen.get(event, 0), event)
 
     @only_full
     def test_scheduling(self):
-        """The process is taken off its scheduler as often as it was put on it, but for the last time."""
-        trace = self.outsight.trace(
-            self.vm, f'erlang*:::process-scheduled, erlang*:::process-unscheduled /copyinstr(arg0) == "{self.me}"/ '
-                     '{ @[probename] = count(); }')
-        self.work()
-        trace.stop()
-        counts = keyed(trace.out)
-        self.assertGreaterEqual(counts["process-scheduled"], TIMES, trace.story())  # it waits for each echo
-        self.assertLessEqual(abs(counts["process-scheduled"] - counts["process-unscheduled"]), 1, trace.story())
+        """Each time that the process is put on its scheduler and taken off it, as many as Erlang's own tracer sees."""
+        lines, seen = self.run_script(self.example("process-scheduling.d"))
+        self.assertGreaterEqual(seen["in"], TIMES)  # it waits for each echo
+        self.assertEqual(self.count(lines, rf" +Schedule pid {self.worker} mfa \S+"), seen["in"])
+        self.assertEqual(self.count(lines, rf"Unschedule pid {self.worker}"), seen["out"])
+
+    @only_full
+    def test_examples(self):
+        """All of its scripts compile; -Z, as some are for parts that this emulator is built without."""
+        names = self.vm.check("cd /erl/examples; ls *.d").split()
+        self.assertGreater(len(names), 8)
+        for name in names:
+            with self.subTest(name):
+                status, _, err = self.outsight.run(self.vm, "-q", "-Z", "-e", "-s", self.example(name))
+                self.assertEqual(status, 0, err)
 
     @only_full
     def test_list(self):

@@ -66,4 +66,4 @@ class Offsets(Scenario):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

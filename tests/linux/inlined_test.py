@@ -119,4 +119,4 @@ class Inlined(Scenario):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

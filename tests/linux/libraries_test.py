@@ -197,4 +197,4 @@ class Network(Scenario):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One kernel of the matrix (scripts/test --kernels): an operator's first steps on a guest.
 
-The scenarios are those of counts, reading, agent, dump, tracepoints, libraries, and the kernel's providers. They share one
-guest with four vCPUs on QEMU's best CPU. The plainest CPU, whose kernel takes other ways in and out, has a guest of its own.
+The scenarios are those of counts, reading, agent, dump, tracepoints, libraries, the kernel's providers, and of programs
+their storm. They share one guest with four vCPUs on QEMU's best CPU. The plainest CPU, whose kernel takes other ways in and out, has a guest of its own.
 
 What the probes counted, beside what is true, is printed as a table at the end, and written to truth/KERNEL.md in the build.
 """
@@ -21,6 +21,7 @@ import providers_sctp_test
 import providers_test
 import providers_vfs_test
 import reading_test
+import storm_test
 import tracepoints_test
 from lib.agent_scenario import AgentScenario
 from lib.outsight import numbers
@@ -81,6 +82,10 @@ class Counters(providers_vfs_test.Counters):
 
 class Locks(providers_vfs_test.Locks):
     """lockstat."""
+
+
+class Storm(storm_test.Storm):
+    """user, pid and USDT, of many short lives, in a guest of its own."""
 
 
 class Agent(AgentScenario):

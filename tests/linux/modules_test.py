@@ -139,4 +139,4 @@ class Modules(Scenario):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

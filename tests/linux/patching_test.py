@@ -49,4 +49,4 @@ class Int3(Scenario):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

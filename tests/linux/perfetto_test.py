@@ -2,10 +2,11 @@
 """-o FILE.pftrace: threads of a stock guest as tracks of their own, whichever vCPU they run on."""
 import collections
 import os
+import sys
 import tempfile
 import time
 
-from lib import perfetto
+from lib import perfetto, protoc
 from lib.pace import LIMIT
 from lib.scenario import Scenario, main
 
@@ -26,7 +27,15 @@ class Threads(Scenario):
             guest.check(load)
             trace.stop()
             with open(path, "rb") as f:
-                return perfetto.Trace(f.read())
+                self.data = f.read()
+            return perfetto.Trace(self.data)
+
+    def check_by_protoc(self, slices):
+        """A second reader finds the same, and so many slices."""
+        with self.subTest(reader="protoc"):
+            if protoc.MISSING:
+                self.skipTest(protoc.MISSING)
+            self.assertEqual(protoc.check_trace(self.data), slices)
 
     def test_threads(self):
         """Each thread's calls are slices on its track, whichever vCPU it runs on."""
@@ -43,6 +52,7 @@ class Threads(Scenario):
             self.assertTrue(all(event.end >= event.time for event in track.events))
             counter = found.named(f"@calls[{track.name.split()[1]}]")
             self.assertEqual(counter.events[-1].value, len(track.events))
+        self.check_by_protoc(sum(len(track.events) for track in threads))
         # the first thread makes a call more
         self.assertEqual(sorted(len(track.events) // CALLS for track in threads)[-THREADS:], [1] * THREADS)
 
@@ -62,7 +72,8 @@ class Threads(Scenario):
         self.assertEqual(slices["read", 0], slices["vfs_read", 1])
         self.assertGreaterEqual(slices["read", 0], CALLS)
         self.assertEqual(len(slices), 2, slices)
+        self.check_by_protoc(sum(slices.values()))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

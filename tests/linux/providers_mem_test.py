@@ -205,4 +205,4 @@ class Dtmalloc(Scenario):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -56,4 +56,4 @@ class Mib(Scenario):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -129,4 +129,4 @@ class Sctp(Scenario):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

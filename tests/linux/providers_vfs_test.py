@@ -36,6 +36,9 @@ class Files(Scenario):
         providers = ("fsinfo", "vfs", "sysinfo", "lockstat", "callout_execute")
         with self.guest() as guest:
             _, out, err = self.outsight.run(guest, "-lv", *(word for name in providers for word in ("-P", name)))
+            for wrong, said in (("fbt:nosuch_module::entry", "no module nosuch_module"), ("sysinfo:::nosuch_count", "-l -P sysinfo"),
+                                ("syscall::exece:return", "did you mean syscall::execve:return?")):
+                self.assertIn(said, self.outsight.run(guest, "-n", wrong)[2])
         for probe in ("fsinfo open", "fsinfo rename", "vfs vop vop_read return", "vfs namei lookup entry",
                       "vfs namecache lookup hit-negative", "sysinfo readch", "lockstat rw-block",
                       "lockstat spin-spin", "callout_execute callout_end", "callout_execute callout-start"):
@@ -89,6 +92,20 @@ class Files(Scenario):
         self.assertEqual(seen["readdir"], 2, trace.story())  # the entries, then their end
         self.assertGreaterEqual(seen["same"], 14, trace.story())
 
+    def test_opens_that_fail(self):
+        """What was never opened is not closed, though the kernel takes its structure back by the same function."""
+        program = ('fsinfo:::close /execname == "cat"/ { @[args[0]->fi_fs, args[0]->fi_name] = count(); } '
+                   'vfs::vop_close:entry /execname == "cat" && args[1]->f_path.dentry == NULL/ { @["none", ""] = count(); } '
+                   'END { printa("C %s %s %@d\\n", @); }')
+        with self.guest() as guest:
+            trace = self.outsight.trace(guest, program)
+            guest.check("for i in 1 2 3; do cat /tmp/no-such 2>/dev/null; cat /proc/version >/dev/null; done; :")
+            trace.stop()
+        closed = [line.split()[1:] for line in trace.out.splitlines() if line.startswith("C ")]
+        self.assertIn(["proc", "version", "3"], closed, trace.story())
+        self.assertNotIn("none", [words[0] for words in closed], trace.story())
+        self.assertNotIn("invalid address", trace.err, trace.story())
+
     def test_names(self):
         """namei and the name cache: a missing name is looked up once in the file system, then the cache knows that."""
         program = ('vfs:namei:lookup:entry /execname == "stat" && stringof(args[1]) == "/tmp/no-such"/ '
@@ -128,6 +145,7 @@ class Counters(Scenario):
                    f"sysinfo:::syswrite {mine} {{ @[probename] = sum(arg0); }} "
                    f"sysinfo:::writech {mine} {{ @[probename] = sum(arg0); }} "
                    "sysinfo:::pswitch { @[probename] = sum(arg0); } sched:::off-cpu { @[probename] = sum(1); } "
+                   'sysinfo:::idlethread { @[probename] = sum(arg0); } sched:::on-cpu /pid == 0/ { @["idle"] = sum(1); } '
                    'sysinfo:::sysexec /execname == "kp"/ { @[probename] = sum(arg0); } '
                    'sysinfo:::sysfork, sysinfo:::sysvfork /execname == "kp"/ { @["forks"] = sum(arg0); }')
         load = ("dd if=/dev/zero of=/dev/null bs=100 count=50 status=none; "
@@ -141,6 +159,8 @@ class Counters(Scenario):
         agree(self, "sysinfo:::sysfork, sysvfork", seen["forks"], 3, story=trace.story())
         agree(self, "sysinfo:::sysexec", seen["sysexec"], 3, story=trace.story())
         self.assertLessEqual(abs(seen["pswitch"] - seen["off-cpu"]), 4, trace.story())
+        self.assertGreater(seen["idlethread"], 4, trace.story())
+        self.assertLessEqual(abs(seen["idlethread"] - seen["idle"]), 4, trace.story())
 
     def test_timers(self):
         """Each timer's function begins and ends, under both names, and as often as the guest counts at most."""

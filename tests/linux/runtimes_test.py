@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scripts for the static probes of languages' runtimes, as they were printed: Erlang's, Clozure CL's, Java's, Python's. The first
-three are stand-ins with the same notes, which print each event that they pass: every line of a script is compared with these."""
+three are stand-ins with the same notes, which print each event that they pass: every line of a script is compared with these. So is
+one for probes that a program makes as it runs."""
 import os
 import re
 import sys
+import time
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
@@ -19,7 +21,7 @@ class Runtimes(StaticProbes):
     cxx = False
     python = True
     runtimes = True
-    names = "erlang ccl java python3"
+    names = "erlang ccl java made python3"
     times = 300  # whose lines are all printed
 
     def script(self, name, *words, begins):
@@ -169,6 +171,39 @@ class Runtimes(StaticProbes):
                      f'hotspot*:::thread-start {{ {name} '
                      'printf("thread %s %d %d %d\\n", stringof(this->text), arg2, arg3 == pid ? pid : 0, arg4); }',
                      {"gc": "gc %s", "class": "class %s %s", "thread": "thread %s %s %s %s"})
+
+    def test_made(self):
+        """Probes that a program makes as it runs, in libraries that are files of no file system: each is there soon after, under
+        its name."""
+        pid = self.start("a", "ordering", "accepted", "rejected", program="made")
+        trace = self.outsight.trace(
+            self.vm, 'ordering$target::: { @[probename] = count(); @s[strjoin("sum of ", copyinstr(arg1))] = sum(arg0); } '
+                     'tick-4hz { printa("%s %@d\\n", @); }', "-p", str(pid), "-Z")
+        each = {"accepted": 0, "rejected": 0}
+        for name in each:
+            while self.last_count(trace, name) == 0:  # each round makes the next one, as long as there is one
+                self.work(pid)
+                time.sleep(0.5)
+        before = {name: self.settled(trace, name) for name in each}
+        self.work(pid)
+        self.assertEqual({name: self.settled(trace, name) - before[name] for name in each},
+                         {name: self.times for name in each}, trace.story())
+        trace.stop()
+        sums = {name: int(n) for name, n in re.findall(r"(?m)^ +sum of (\w+) +(\d+)$", trace.out)}
+        for name in each:
+            self.assertEqual(sums[name] * self.times, self.last_count(trace, name) * sum(range(self.times)),
+                             trace.story())
+
+    @staticmethod
+    def last_count(trace, name):
+        return int((re.findall(rf"(?m)^{name} (\d+)$", trace.out) or ["0"])[-1])
+
+    def settled(self, trace, name):
+        """What was counted until now: the first print after this may be of aggregations that were read before."""
+        printed = len(re.findall(rf"(?m)^{name} ", trace.out))
+        while len(re.findall(rf"(?m)^{name} ", trace.out)) < printed + 3:
+            time.sleep(0.1)
+        return self.last_count(trace, name)
 
     # --- Python --------------------------------------------------------------------------------------
 

@@ -207,4 +207,4 @@ class Tracepoints(Scenario):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

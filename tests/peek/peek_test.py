@@ -149,6 +149,17 @@ class Peek(unittest.TestCase):
         self.assertEqual(sorted(re.findall(r"vcpu (\d)", done.stdout)), ["0", "1"])
         self.check_untouched(vm)
 
+    def test_live_view(self):
+        """outsight top counts a guest's exits by QEMU's own descriptors of KVM's statistics; nothing is loaded into QEMU."""
+        vm = self.vm(2)
+        done = vm.outsight("top", "-b", "-x", "-n", "1", "-d", "1", "-g", str(vm.pid))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        titles, row = (line.replace("*", "").split() for line in done.stdout.splitlines()[:2])
+        exits = dict(zip(titles, row))
+        self.assertNotIn(exits["EXITS"], ("-", "0"), done.stdout)
+        self.assertNotEqual(exits["IO"], "-", done.stdout)
+        self.check_untouched(vm)
+
     def test_no_symbols(self):
         vm = self.vm(2)
         done = self.run_on(vm, "profile-97 { @[func(arg0)] = count(); n++; } profile-97 /n > 50/ { exit(0); }", vmlinux=False)

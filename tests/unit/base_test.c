@@ -529,7 +529,7 @@ static const char *found_below(const char *root, const struct ot_installed *in, 
 /* When an entry is removed, the next one moves to its place. */
 static void installed_files_are_found(void **state)
 {
-	char root[] = "/tmp/outsight-base-XXXXXX", bin[64], libdir[64], command[128];
+	char root[] = "/tmp/outsight-base-XXXXXX", bin[64], libdir[64], lib[64], command[128];
 	struct ot_installed in = { bin, "../lib64/x86/outsight", libdir };
 	static const char *const places[] = { "/usr/lib64/x86/outsight", "/usr/lib", "/configured/outsight" };
 
@@ -559,6 +559,17 @@ static void installed_files_are_found(void **state)
 	make_file(root, "usr/share/outsight/tools/a.d");
 	assert_true(ot_installed_tools_in(&in, tools, sizeof(tools)));
 	assert_string_equal(tools + strlen(root), "/usr/share/outsight/tools");
+	/* A library's own folder is the first: as installed, and as built. */
+	snprintf(lib, sizeof(lib), "%s/opt/lib", root);
+	in.lib = lib;
+	assert_string_equal(found_below(root, &in, false), "/usr/lib64/x86/outsight/l.so");
+	make_file(root, "opt/lib/l.so");
+	assert_string_equal(found_below(root, &in, false), "/opt/lib/l.so");
+	make_file(root, "opt/lib/outsight/l.so");
+	assert_string_equal(found_below(root, &in, false), "/opt/lib/outsight/l.so");
+	make_file(root, "opt/lib/outsight/d/a.d");
+	assert_string_equal(found_below(root, &in, true), "/opt/lib/outsight/d");
+	in.lib = NULL;
 	/* No room for the path, or no folder of one's own. */
 	assert_false(ot_installed_library_in(&in, "l.so", command, 10));
 	in.bin = "";

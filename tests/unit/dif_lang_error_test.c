@@ -429,6 +429,71 @@ static void test_text(void **state)
 	lx_deinit(&lx);
 }
 
+/* Types of another system's kernel, and members of its threads. */
+static void test_hints_for_other_systems(void **state)
+{
+	static const struct {
+		const char *text, *hint;
+	} cases[] = {
+		{ "BEGIN { trace(((vnode_t *)arg0)->v_path); }", "vnode_t is no type" },
+		{ "BEGIN { this->x = (vnode_t **)arg0; }", "vnode_t is no type" },
+		{ "BEGIN { this->x = (zio_type_t)arg0; }", "zio_type_t is no type" },
+		{ "BEGIN { trace(offsetof(vnode_t, v_path)); }", "vnode_t is no type" },
+		{ "BEGIN { trace(curthread->t_procp); }", "curthread is the traced kernel's own" },
+		{ "BEGIN { trace((long)`untyped); }", "`untyped has no type" },
+		{ "BEGIN { trace(`untyped > 1); }", "`untyped has no type" },
+		{ "BEGIN { trace(`untyped[2]); }", "`untyped has no type" },
+		{ "int x; BEGIN { trace((x *)arg0); }", NULL },
+		{ "int x; BEGIN { trace((x)arg0); }", NULL },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(cases); i++) {
+		struct lx lx;
+
+		lx_init(&lx);
+		assert_false(lx_compile(&lx, cases[i].text));
+		if (cases[i].hint)
+			assert_memory_equal(lx.diag->hint ? lx.diag->hint : cases[i].text, cases[i].hint,
+					    strlen(cases[i].hint));
+		else
+			assert_null(lx.diag->hint);
+		lx_deinit(&lx);
+	}
+}
+
+static struct ot_err *no_such_process(void *env, const struct dif_probedesc *desc,
+				      bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg,
+				      uint64_t *ret_count)
+{
+	(void)env;
+	(void)desc;
+	(void)each;
+	(void)arg;
+	(void)ret_count;
+	return ot_err_new(OT_ERR_NOT_FOUND, "D_PROC_GRAB: failed to grab process 3");
+}
+
+/* A provider of another system's kernel whose name ends with a number is taken for a program's. */
+static void test_hint_for_numbered_provider(void **state)
+{
+	struct dif_world world = lx_world;
+	struct lx lx;
+	(void)state;
+
+	lx_init(&lx);
+	dif_compiler_destroy(lx.comp);
+	world.match = no_such_process;
+	assert_null(dif_compiler_create(&world, &lx.opts, &lx.comp));
+	assert_false(lx_compile(&lx, "nfsv3:::op-start {}"));
+	assert_string_equal(lx.diag->message, "failed to grab process 3");
+	assert_string_equal(lx.diag->hint,
+			    "a number behind a provider's name is a process's: nfsv in process 3");
+	assert_false(lx_compile(&lx, "pid3::main:entry {}"));
+	assert_null(lx.diag->hint);
+	lx_deinit(&lx);
+}
+
 static void test_failure_leaves_the_program(void **state)
 {
 	struct lx lx;
@@ -471,6 +536,8 @@ int main(void)
 		cmocka_unit_test(test_id_overflow),
 		cmocka_unit_test(test_long_probe),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_hints_for_other_systems),
+		cmocka_unit_test(test_hint_for_numbered_provider),
 		cmocka_unit_test(test_failure_leaves_the_program),
 		cmocka_unit_test(test_all_tags_covered),
 	};

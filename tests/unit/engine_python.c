@@ -137,16 +137,16 @@ static struct ep_message *send(struct ef *f)
 
 	assert_true(m != MAP_FAILED);
 	*m = (struct ep_message){
-		.header = { VP_FRAMES_MAGIC, 1, 1, 1, 5, 0 },
+		.header = { VP_FRAMES_MAGIC, 1, 1, 1, 3 * EP_ROWS, 0 },
 		.process = { { .root = f->user_root & ~0x1fffull, .mm = 1, .since_ns = 77, .pid = 90 },
 			     0,
 			     1,
 			     0,
 			     0 },
-		.runtime = { VP_RUNTIME_PYTHON, 0, layout() },
-		.map = { .start = EF_USER, .end = EF_USER + 0x1000, .base = CODE, .nrows = 5 },
+		.runtime = { .kind = VP_RUNTIME_PYTHON, .python = layout() },
+		.map = { .start = EF_USER, .end = EF_USER + 0x1000, .base = CODE, .nrows = EP_ROWS },
 	};
-	for (uint32_t i = 0; i < 5; i++)
+	for (uint32_t i = 0; i < EP_ROWS; i++)
 		m->rows[i] = vp_frame_row(0x10 * i, i == 4 ? VP_FRAME_STOP : VP_FRAME_SP, FRAME_SIZE / 8, 0);
 	EF_OK(vp_engine_session_frames(f->es, m, sizeof(*m)));
 	return m;

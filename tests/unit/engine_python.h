@@ -50,12 +50,14 @@ enum {
 #define COMPACT 0x20u
 #define ASCII   0x40u
 
+#define EP_ROWS 5u
+
 struct ep_message {
 	struct vp_frames_header header;
 	struct vp_frames_process process;
 	struct vp_runtime runtime;
 	struct vp_frames_map map;
-	struct vp_frame_row rows[5];
+	struct vp_frame_row rows[3 * EP_ROWS]; /* of functions; engine_beam.c's of two registers */
 };
 
 struct ep {

@@ -85,6 +85,35 @@ static void load_over_a_page_border(void **state)
 	expect_read(f, 0x1122334455667788);
 }
 
+/* Where the first page is known already: the second one is not behind it in memory. */
+static void load_over_a_known_page_border(void **state)
+{
+	static const uint64_t at[] = { EF_TASKS + 0x40ff8, EF_TASKS + 0x40ffc, EF_TASKS + 0x40ff9 };
+	struct ef *f = ef_create();
+	struct ef_record r[MAX_RECORDS];
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	for (unsigned i = 0; i < 3; i++)
+		ef_action(f, c, DIF_ACT_difexpr, ef_deref(f, at[i], false));
+	ef_trace(f, c);
+	for (unsigned i = 2; i-- > 0;)
+		vp_fake_map(f->fake, f->kernel_root, EF_TASKS + 0x40000 + i * VP_FAKE_PAGE,
+			    vp_fake_page(f->fake), 0, 12);
+	put(f, f->kernel_root, at[0], 0x0706050403020100);
+	put(f, f->kernel_root, at[0] + 8, 0x0f0e0d0c0b0a0908);
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+	ef_switch(f);
+	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 2);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(ef_u64(r[i].data + 16), 0x0706050403020100);
+		assert_int_equal(ef_u64(r[i].data + 24), 0x0b0a090807060504);
+		assert_int_equal(ef_u64(r[i].data + 32), 0x0807060504030201);
+	}
+	ef_destroy(f);
+}
+
 static void five_levels(void **state)
 {
 	const struct vp_fake_config config = { .nvcpus = 1, .ram_size = 8u << 20, .levels = 5 };
@@ -239,6 +268,50 @@ static void memory_changed(void **state)
 	put(f, f->kernel_root, EF_TASKS, 2);
 	vp_engine_memory_changed(vp_fake_engine(f->fake));
 	expect_read(f, 2);
+}
+
+/* A clause that records *(uint64_t *)address of each of @n addresses at function A. */
+static struct ef *deref_all(const uint64_t *addresses, unsigned n)
+{
+	struct ef *f = ef_create();
+	uint32_t c = ef_clause(f, NULL);
+
+	for (unsigned i = 0; i < n; i++)
+		ef_action(f, c, DIF_ACT_difexpr, ef_deref(f, addresses[i], false));
+	ef_trace(f, c);
+	return f;
+}
+
+/* Map the pages anew, and put @first, and what follows it, in them. No one tells the engine. */
+static void map_all(struct ef *f, const uint64_t *pages, unsigned n, uint64_t first)
+{
+	for (unsigned i = 0; i < n; i++) {
+		vp_fake_map(f->fake, f->kernel_root, pages[i], vp_fake_page(f->fake), 0, 12);
+		put(f, f->kernel_root, pages[i], first + i);
+	}
+}
+
+/* Pages that are looked for at one place of the TLB: two are remembered (until the halves are exchanged), and
+ * of more each is read right. */
+static void pages_that_share_a_place(void **state)
+{
+	static const uint64_t pages[] = { EF_TASKS + 0x40000, EF_TASKS + 0x80000, EF_TASKS + 0xc0000 };
+	struct ef_record r[MAX_RECORDS];
+	(void)state;
+
+	for (unsigned n = 2; n <= 3; n++) {
+		struct ef *f = deref_all(pages, n);
+		map_all(f, pages, n, 1);
+		assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+		if (n == 2)
+			map_all(f, pages, n, 11);
+		assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+		ef_switch(f);
+		assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 2);
+		for (unsigned i = 0; i < 2 * n; i++)
+			assert_int_equal(ef_u64(r[i / n].data + 16 + 8 * (i % n)), i % n + 1);
+		ef_destroy(f);
+	}
 }
 
 static void other_process(void **state)
@@ -504,6 +577,7 @@ int main(void)
 		cmocka_unit_test(kernel_memory),
 		cmocka_unit_test(large_page),
 		cmocka_unit_test(load_over_a_page_border),
+		cmocka_unit_test(load_over_a_known_page_border),
 		cmocka_unit_test(five_levels),
 		cmocka_unit_test(unmapped_and_not_canonical),
 		cmocka_unit_test(spaces_are_apart),
@@ -512,6 +586,7 @@ int main(void)
 		cmocka_unit_test(remapped_between_hits),
 		cmocka_unit_test(stores),
 		cmocka_unit_test(memory_changed),
+		cmocka_unit_test(pages_that_share_a_place),
 		cmocka_unit_test(other_process),
 		cmocka_unit_test(frame_pointers),
 		cmocka_unit_test(orc_rules),

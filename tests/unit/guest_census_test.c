@@ -235,11 +235,11 @@ static void test_patience(void **state)
 	struct vp_budget budget;
 	struct vp_census c = { 0 };
 
-	assert_null(vp_census_walk(guest, &way, 1, 1, &budget, &c));
+	assert_null(vp_census_walk(guest, &vp_readings[VP_READ_CENSUS], &way, 1, 1, &budget, &c));
 	assert_false(budget.patient);
 	assert_true(budget.wall_end_ns);
 	guest->patient = true;
-	assert_null(vp_census_walk(guest, &way, 1, 1, &budget, &c));
+	assert_null(vp_census_walk(guest, &vp_readings[VP_READ_CENSUS], &way, 1, 1, &budget, &c));
 	assert_true(budget.patient);
 	assert_false(budget.wall_end_ns);
 	vp_census_deinit(&c);
@@ -267,11 +267,11 @@ static void test_tries(void **state)
 	struct vp_census c = { 0 };
 	unsigned tries = 0;
 
-	refused(vp_census_walk(guest, &way, 1, 1, &tries, &c));
+	refused(vp_census_walk(guest, &vp_readings[VP_READ_CENSUS], &way, 1, 1, &tries, &c));
 	assert_true(tries > 1);
 	tries = 0;
 	guest->is_still = true;
-	refused(vp_census_walk(guest, &way, 1, 1, &tries, &c));
+	refused(vp_census_walk(guest, &vp_readings[VP_READ_CENSUS], &way, 1, 1, &tries, &c));
 	assert_int_equal(tries, 1);
 	vp_census_deinit(&c);
 }

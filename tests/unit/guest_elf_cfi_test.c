@@ -12,12 +12,16 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/search.h"
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/guest/elf/cfi.h"
 #include "vmm-probe/guest/elf/cfi_program.h"
+#include "vmm-probe/guest/elf/symbols.h"
 
 #define FILE_MAX (1u << 28)
 #define LINE     1024
@@ -81,8 +85,9 @@ struct seen {
 struct table {
 	char columns[COLUMNS][16];
 	int ncolumns;
-	uint64_t signals; /* offset of the CIE of signals; 0: none was printed yet */
-	bool is_signal;   /* the function has that one */
+	const char *saved; /* the register whose column is compared */
+	uint64_t signals;  /* offset of the CIE of signals; 0: none was printed yet */
+	bool is_signal;    /* the function has that one */
 	uint64_t end;
 	bool in_function;
 };
@@ -110,7 +115,7 @@ static const char *value(const struct table *t, char *const *words, int n, const
 /* What readelf's row says, as a row of ours. */
 static struct vp_frame_row expected(const struct table *t, char *const *words, int n, bool *ret_is_expression)
 {
-	const char *cfa = words[1], *fp = value(t, words, n, "rbp"), *ra = value(t, words, n, "ra");
+	const char *cfa = words[1], *fp = value(t, words, n, t->saved), *ra = value(t, words, n, "ra");
 	int64_t saved = !strncmp(fp, "c", 1) ? strtoll(fp + 1, NULL, 10) : 0;
 	enum vp_frame_kind kind = !strncmp(cfa, "rsp", 3)   ? VP_FRAME_SP
 				  : !strncmp(cfa, "rbp", 3) ? VP_FRAME_FP
@@ -142,8 +147,8 @@ static void compare(const struct vp_cfi *cfi, const struct table *t, char *const
 		return;
 	}
 	if (ours.cfa != want.cfa || ours.fp != want.fp)
-		print_error("%s: %s, rbp %s, ra %s: ours is %d %d\n", words[0], words[1],
-			    value(t, words, n, "rbp"), value(t, words, n, "ra"), ours.cfa, ours.fp);
+		print_error("%s: %s, %s %s, ra %s: ours is %d %d\n", words[0], words[1], t->saved,
+			    value(t, words, n, t->saved), value(t, words, n, "ra"), ours.cfa, ours.fp);
 	assert_int_equal(ours.cfa, want.cfa);
 	assert_int_equal(ours.fp, want.fp);
 	seen->by_sp += vp_frame_kind(&ours) == VP_FRAME_SP;
@@ -182,15 +187,15 @@ static void take_line(const struct vp_cfi *cfi, struct table *t, char *line, str
 }
 
 /* readelf prints a function's rows only if it has operations of its own. */
-static struct seen check_file(const char *path)
+static struct seen check_register(const char *path, const char *name, uint64_t reg)
 {
 	struct file *f = file_open(path);
-	struct table t = { 0 };
+	struct table t = { .saved = name };
 	struct seen seen = { 0 };
 	struct vp_cfi cfi;
 	char command[512], line[LINE];
 
-	assert_null(vp_cfi_read(&f->elf, &cfi));
+	assert_null(vp_cfi_read_saved(&f->elf, reg, &cfi));
 	assert_int_equal(cfi.missing, 0);
 	for (size_t i = 1; i < cfi.count; i++) {
 		assert_true(cfi.rows[i].offset > cfi.rows[i - 1].offset);
@@ -205,13 +210,18 @@ static struct seen check_file(const char *path)
 		take_line(&cfi, &t, line, &seen);
 	pclose(out); /* not 0 where it warns of something; how many rows there were is checked */
 	print_message(
-	    "%s: %u functions, %zu rows; compared %u: %u by rsp, %u by rbp, %u with rbp saved, %u of PLT, "
+	    "%s: %u functions, %zu rows; compared %u: %u by rsp, %u by rbp, %u with %s saved, %u of PLT, "
 	    "%u of signals, %u unsupported\n",
-	    path, cfi.functions, cfi.count, seen.rows, seen.by_sp, seen.by_fp, seen.saved_fp, seen.plt,
+	    path, cfi.functions, cfi.count, seen.rows, seen.by_sp, seen.by_fp, seen.saved_fp, name, seen.plt,
 	    seen.signal, seen.stop);
 	vp_cfi_deinit(&cfi);
 	file_close(f);
 	return seen;
+}
+
+static struct seen check_file(const char *path)
+{
+	return check_register(path, "rbp", VP_DWARF_FP);
 }
 
 /* The path of the file that this process has mapped under that name. */
@@ -246,6 +256,58 @@ static void as_readelf_says(void **state)
 	assert_true(s.by_sp > 10000 && s.by_fp > 100 && s.saved_fp > 1000);
 	assert_true(s.plt >= 1 && s.signal >= 1);
 	assert_true(s.stop < s.rows / 100);
+}
+
+/* Where other registers are saved that a function keeps for its caller. */
+static void other_registers(void **state)
+{
+	char path[256];
+	struct seen s;
+
+	(void)state;
+	mapped("libc.so", path, sizeof(path));
+	s = check_register(path, "rbx", 3);
+	assert_true(s.by_sp > 10000 && s.saved_fp > 1000);
+	s = check_register(path, "r13", 13);
+	assert_true(s.by_sp > 10000 && s.saved_fp > 1000);
+}
+
+static uint64_t address_of(const struct vp_elf_symbols *symbols, const char *name)
+{
+	for (size_t i = 0; i < symbols->count; i++)
+		if (!strcmp(vp_elf_symbol_name(symbols, &symbols->items[i]), name))
+			return symbols->items[i].addr;
+	return 0;
+}
+
+/* The code that this host's kernel maps into each process, which has no file of its own. */
+static void vdso(void **state)
+{
+	const Elf64_Ehdr *h = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: that's its address */
+	char path[] = "/tmp/outsight-vdso-XXXXXX";
+	const struct vp_elf_symbol *found;
+	struct vp_elf_symbols symbols;
+
+	(void)state;
+	if (!h)
+		skip();
+	size_t size = (h->e_shoff + (size_t)h->e_shnum * h->e_shentsize + 4095) & ~(size_t)4095;
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_null(ot_write_all(fd, h, size));
+	close(fd);
+	struct seen s = check_file(path);
+	struct file *f = file_open(path);
+
+	unlink(path);
+	assert_true(s.by_sp + s.by_fp > 4);
+	assert_null(vp_elf_symbols_read(&f->elf, &symbols));
+	found = vp_elf_symbols_find(&symbols, address_of(&symbols, "__vdso_clock_gettime"));
+	assert_non_null(found);
+	assert_string_equal(vp_elf_symbol_name(&symbols, found), "clock_gettime");
+	vp_elf_symbols_deinit(&symbols);
+	file_close(f);
 }
 
 /* Of functions whose descriptions are not there, the others' rules are right, and theirs are none. */
@@ -305,11 +367,12 @@ static bool keep(void *arg, uint64_t addr, const struct vp_frame_row *row)
 }
 
 /* As gcc's CIEs begin: def_cfa rsp+8, ra at c-8. A function of 0x100 bytes at 0x1000. */
-static struct rows run(const uint8_t *program, size_t len)
+static struct rows run_for(uint64_t saved, const uint8_t *program, size_t len)
 {
 	static const uint8_t begin[] = { 0x0c, 7, 8, 0x90, 1 };
 	const struct vp_cfi_common common = { .code_align = 1,
 					      .data_align = -8,
+					      .saved = saved,
 					      .program = { .at = begin, .end = begin + sizeof(begin) } };
 	const struct vp_cfi_function f = { 0x1000, 0x1100, { .at = program, .end = program + len } };
 	struct rows r = { 0 };
@@ -317,6 +380,11 @@ static struct rows run(const uint8_t *program, size_t len)
 	assert_true(vp_cfi_run(&common, &f, keep, &r));
 	assert_true(r.n >= 1 && r.addr[0] == 0x1000);
 	return r;
+}
+
+static struct rows run(const uint8_t *program, size_t len)
+{
+	return run_for(VP_DWARF_FP, program, len);
 }
 
 #define RUN(...) run((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
@@ -343,6 +411,22 @@ static void a_usual_function(void **state)
 	is_row(&r, 2, 0x1004, VP_FRAME_FP, 2, -16);
 	is_row(&r, 3, 0x1044, VP_FRAME_SP, 1, 0);
 	is_row(&r, 4, 0x1045, VP_FRAME_FP, 2, -16);
+}
+
+/* The same, after a push of %r13, whose place is asked for: the frame pointer's is not said. */
+static void another_register(void **state)
+{
+	static const uint8_t program[] = { 0x41, 0x0e, 16,   0x8d, 2, 0x42, 0x0e, 24,
+					   0x86, 3,    0x43, 0x0d, 6, 0x44, 0xcd };
+	struct rows r = run_for(13, program, sizeof(program));
+
+	(void)state;
+	assert_int_equal(r.n, 5);
+	is_row(&r, 0, 0x1000, VP_FRAME_SP, 1, 0);
+	is_row(&r, 1, 0x1001, VP_FRAME_SP, 2, -16);
+	is_row(&r, 2, 0x1003, VP_FRAME_SP, 3, -16);
+	is_row(&r, 3, 0x1006, VP_FRAME_FP, 3, -16);
+	is_row(&r, 4, 0x100a, VP_FRAME_FP, 3, 0);
 }
 
 /* What no row can say stops the walk there, and there only. */
@@ -399,9 +483,10 @@ static void hostile_programs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_readelf_says),  cmocka_unit_test(missing_pages),
-		cmocka_unit_test(a_usual_function), cmocka_unit_test(unsupported_rules),
-		cmocka_unit_test(hostile_programs),
+		cmocka_unit_test(as_readelf_says),   cmocka_unit_test(vdso),
+		cmocka_unit_test(missing_pages),     cmocka_unit_test(a_usual_function),
+		cmocka_unit_test(unsupported_rules), cmocka_unit_test(hostile_programs),
+		cmocka_unit_test(other_registers),   cmocka_unit_test(another_register),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

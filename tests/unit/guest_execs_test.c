@@ -97,6 +97,19 @@ static void by_count(void **state)
 	vp_execs_close(e);
 }
 
+/* A poll between the two steps of exec(): it has its memory already, and is counted afterwards. */
+static void counted_later(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_execs *e = opened(pg, "prog");
+
+	replace(pg, 3, 3);
+	assert_false(is_taken(e));
+	*process_word(pg, PF_TASK + PF_EXEC_IDS) = 4 | 3ull << 32;
+	assert_true(is_taken(e));
+	vp_execs_close(e);
+}
+
 static void by_path(void **state)
 {
 	static const struct {
@@ -119,20 +132,50 @@ static void by_path(void **state)
 	}
 }
 
+/* A poll that can't read the process. */
+static void poll_without(struct process_guest *pg, struct vp_execs *e)
+{
+	uint64_t *number = process_word(pg, PF_NODE(0) + PF_XA_SLOTS + 8 * PF_PID), was = *number;
+	struct vp_guest_process p;
+	bool found;
+
+	*number = 0;
+	poll_execs(e, &p, &found);
+	assert_false(found);
+	*number = was;
+}
+
 /* One that can't be read for a moment was there before. */
 static void missed(void **state)
 {
 	struct process_guest *pg = *state;
-	uint64_t *number = process_word(pg, PF_NODE(0) + PF_XA_SLOTS + 8 * PF_PID), was = *number;
+	struct vp_execs *e = opened(pg, "prog");
+
+	*process_word(pg, PF_TASK + PF_EXEC_IDS) = 4;
+	poll_without(pg, e);
+	assert_false(is_taken(e));
+	vp_execs_close(e);
+}
+
+/* The chosen one can't be read for longer than it is young: it is still the one. */
+static void unreadable(void **state)
+{
+	const struct timespec pause = { .tv_nsec = 300000000 };
+	struct process_guest *pg = *state;
 	struct vp_execs *e = opened(pg, "prog");
 	struct vp_guest_process p;
 	bool found;
 
-	*process_word(pg, PF_TASK + PF_EXEC_IDS) = 4;
-	*number = 0;
+	replace(pg, 4, 3);
 	poll_execs(e, &p, &found);
-	*number = was;
-	assert_false(is_taken(e));
+	assert_false(found);
+	for (unsigned i = 0; i < 5; i++) {
+		poll_without(pg, e);
+		nanosleep(&pause, NULL);
+		poll_execs(e, &p, &found);
+		assert_false(found); /* its mappings have to stay the same again */
+	}
+	assert_true(is_taken(e));
 	vp_execs_close(e);
 }
 
@@ -159,6 +202,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(by_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(by_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(counted_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(unreadable, setup, teardown),
 		cmocka_unit_test_setup_teardown(by_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(missed, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended, setup, teardown),

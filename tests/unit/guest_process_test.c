@@ -11,7 +11,9 @@
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/facts_mappings.h"
 #include "vmm-probe/guest/guest_internal.h"
+#include "vmm-probe/guest/process/image.h"
 #include "vmm-probe/guest/process/maps.h"
+#include "vmm-probe/guest/process/vdso.h"
 
 static int setup_maple(void **state)
 {
@@ -111,6 +113,133 @@ static void test_backing_file(void **state)
 	assert_int_equal(maps.files[0].id.mapping, PF_MAPPING);
 	vp_maps_deinit(&maps);
 	process_guest_reset(pg);
+}
+
+#define OTHER_FILE    (PF_BASE + 0x0c00u)
+#define OTHER_MAPPING (PF_BASE + 0x0c80u)
+#define OTHER_INODE   (PF_BASE + 0x0d00u)
+
+/* A file of another inode, at the path of that dentry. */
+static void put_other_file(struct process_guest *pg, unsigned dentry)
+{
+	memcpy(process_word(pg, OTHER_FILE), process_word(pg, PF_FILE), 64);
+	memcpy(process_word(pg, OTHER_INODE), process_word(pg, PF_INODE), 64);
+	*process_word(pg, OTHER_FILE + 8) = OTHER_MAPPING;
+	*process_word(pg, OTHER_FILE + 24) = PF_DENTRY(dentry);
+	*process_word(pg, OTHER_MAPPING + 16) = OTHER_INODE;
+	*process_word(pg, OTHER_INODE) += 1;
+}
+
+static uint32_t program(struct process_guest *pg, uint64_t file)
+{
+	struct vp_maps maps;
+
+	*process_word(pg, PF_MM + PF_EXE_FILE) = file;
+	assert_null(vp_maps_read(process_guest(pg), PF_PID, &maps));
+	uint32_t is = maps.program;
+
+	vp_maps_deinit(&maps);
+	return is;
+}
+
+/* What the process runs is the file that exec() kept, or, of an overlay, the layer's at the same path. */
+static void test_program(void **state)
+{
+	struct process_guest *pg = *state;
+
+	assert_int_equal(program(pg, 0), VP_NO_FILE);
+	assert_int_equal(program(pg, PF_FILE), 0);
+	put_other_file(pg, 4);
+	assert_int_equal(program(pg, OTHER_FILE), 0);
+	put_other_file(pg, 3);
+	assert_int_equal(program(pg, OTHER_FILE), VP_NO_FILE);
+	process_guest_reset(pg);
+}
+
+/* --- the kernel's own code ---------------------------------------------------------------------------- */
+
+#define VDSO      2u /* the mapping that it is */
+#define VDSO_DATA (PF_BASE + 0x18000u)
+#define VDSO_SIZE 0x2000u
+
+/* Two pages of it, of which one is mapped. */
+static void put_vdso(struct process_guest *pg)
+{
+	*process_word(pg, PF_VMA(VDSO) + 24) = VP_VMA_READ | VP_VMA_EXEC;
+	*process_word(pg, PF_MM + PF_VDSO) = process_vma_start(VDSO);
+	*process_word(pg, PF_MM + PF_VDSO_OF) = PF_VDSO_IMAGE;
+	*process_word(pg, PF_VDSO_IMAGE) = VDSO_DATA;
+	*process_word(pg, PF_VDSO_IMAGE + 8) = VDSO_SIZE;
+	memset(process_word(pg, VDSO_DATA), 0x5a, 0x1000);
+	memset(process_word(pg, VDSO_DATA + 0x1000), 0xa5, 0x1000);
+}
+
+/* It has a name, and its pages are the kernel's, whatever the process has touched. */
+static void test_vdso(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_file_reader reader;
+	struct vp_elf_pages *pages;
+	struct vp_maps maps;
+	uint8_t bytes[2];
+	struct ot_buf text;
+
+	put_vdso(pg);
+	assert_null(vp_maps_read(process_guest(pg), PF_PID, &maps));
+	assert_int_equal(maps.nfiles, 2);
+	assert_int_equal(maps.items[VDSO].file, 1);
+	assert_int_equal(maps.program, VP_NO_FILE);
+	const struct vp_file *file = &maps.files[1];
+
+	assert_string_equal(file->path, "[vdso]");
+	assert_int_equal(file->size, VDSO_SIZE);
+	assert_int_equal(file->vdso, VDSO_DATA);
+	*process_word(pg, PF_VMEMMAP) = 0; /* no file's page could be read */
+	assert_null(vp_file_pages(process_guest(pg), file, &reader, &pages));
+	assert_true(vp_elf_image_read(vp_elf_pages_image(pages), VP_PART_TEXT, 0xfff, bytes, 2));
+	assert_memory_equal(bytes, "\x5a\xa5", 2);
+	assert_false(vp_elf_image_read(vp_elf_pages_image(pages), VP_PART_TEXT, VDSO_SIZE, bytes, 1));
+	vp_elf_pages_destroy(pages);
+	ot_buf_init(&text);
+	vp_maps_print(&maps, &text);
+	assert_non_null(strstr(ot_buf_str(&text), "\n00404000-00405000 r-xp 00000000 00:00 0 "));
+	assert_non_null(strstr(ot_buf_str(&text), " [vdso]\n"));
+	ot_buf_deinit(&text);
+	vp_maps_deinit(&maps);
+	process_guest_reset(pg);
+}
+
+/* Nothing is made of a mapping that is something else, nor of an image that makes no sense. */
+static void is_no_vdso(struct process_guest *pg, uint64_t at, uint64_t value)
+{
+	struct vp_maps maps;
+
+	put_vdso(pg);
+	*process_word(pg, at) = value;
+	assert_null(vp_maps_read(process_guest(pg), PF_PID, &maps));
+	assert_int_equal(maps.nfiles, 1);
+	for (size_t i = 0; i < maps.count; i++)
+		assert_int_equal(maps.items[i].file, i % 2 ? 0 : VP_NO_FILE);
+	vp_maps_deinit(&maps);
+	process_guest_reset(pg);
+}
+
+static void test_no_vdso(void **state)
+{
+	struct process_guest *pg = *state;
+
+	is_no_vdso(pg, PF_MM + PF_VDSO, 0);
+	is_no_vdso(pg, PF_MM + PF_VDSO, process_vma_start(VDSO) + 0x1000); /* not mapped there */
+	is_no_vdso(pg, PF_MM + PF_VDSO, process_vma_start(VDSO + 1));      /* a file is there */
+	is_no_vdso(pg, PF_MM + PF_VDSO, process_vma_start(VDSO + 2));      /* data is there */
+	is_no_vdso(pg, PF_MM + PF_VDSO_OF, 0);
+	is_no_vdso(pg, PF_MM + PF_VDSO_OF, PF_BASE - 0x1000); /* no memory */
+	is_no_vdso(pg, PF_VDSO_IMAGE, 0);
+	is_no_vdso(pg, PF_VDSO_IMAGE, VDSO_DATA + 8);
+	is_no_vdso(pg, PF_VDSO_IMAGE + 8, 0);
+	is_no_vdso(pg, PF_VDSO_IMAGE + 8, 0x1800);
+	is_no_vdso(pg, PF_VDSO_IMAGE + 8, VP_VDSO_MAX + 0x1000);
+	is_no_vdso(pg, PF_VDSO_IMAGE + 8, ~0xfffull);
 }
 
 static void test_no_process(void **state)
@@ -266,6 +395,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_maps, setup_list, teardown),
 		cmocka_unit_test_setup_teardown(test_print, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_backing_file, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_program, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_vdso, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_vdso, setup_list, teardown),
+		cmocka_unit_test_setup_teardown(test_no_vdso, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_no_process, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_next, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_over, setup_maple, teardown),

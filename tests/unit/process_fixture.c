@@ -42,10 +42,11 @@ static void add_process_types(struct btf_builder *b, bool maple, uint32_t c, uin
 {
 	uint32_t comm = btf_add_array(b, c, 16), slots = btf_add_array(b, l, 64), t, node, ctx;
 
-	BTF_STRUCT(b, "task_struct", 128, { "tgid", u, PF_TGID }, { "start_time", l, PF_START },
+	BTF_STRUCT(b, "task_struct", 160, { "tgid", u, PF_TGID }, { "start_time", l, PF_START },
 		   { "comm", comm, PF_COMM }, { "mm", l, PF_TASK_MM }, { "pid_links", l, PF_LINKS },
 		   { "signal", l, PF_TASK_SIGNAL }, { "self_exec_id", u, PF_EXEC_IDS },
-		   { "parent_exec_id", u, PF_EXEC_IDS + 4 });
+		   { "parent_exec_id", u, PF_EXEC_IDS + 4 }, { "files", l, PF_TASK_FILES },
+		   { "nsproxy", l, PF_TASK_NSPROXY }, { "fs", l, PF_TASK_FS });
 	t = BTF_STRUCT(b, "atomic_t", 4, { "counter", u, 0 });
 	BTF_STRUCT(b, "signal_struct", 8, { "live", t, 4 });
 	BTF_STRUCT(b, "pid", 32, { "tasks", l, 8 });
@@ -54,16 +55,21 @@ static void add_process_types(struct btf_builder *b, bool maple, uint32_t c, uin
 	BTF_STRUCT(b, "address_space", 32, { "i_pages", t, 0 }, { "host", l, 16 });
 	t = BTF_STRUCT(b, "idr", 16, { "idr_rt", t, 0 });
 	BTF_STRUCT(b, "pid_namespace", 16, { "idr", t, 0 });
+	ctx = BTF_STRUCT(b, "mm_context", 16, { "vdso", l, 0 }, { "vdso_image", l, PF_VDSO_OF - PF_VDSO });
 	if (maple) {
 		t = BTF_STRUCT(b, "maple_tree", 16, { "ma_root", l, 8 });
-		BTF_STRUCT(b, "mm_struct", 64, { "pgd", l, 0 }, { "map_count", u, PF_MAP_COUNT },
-			   { "mm_mt", t, PF_MA_ROOT - 8 }, { "exe_file", l, PF_EXE_FILE });
+		BTF_STRUCT(b, "mm_struct", 80, { "pgd", l, 0 }, { "map_count", u, PF_MAP_COUNT },
+			   { "mm_mt", t, PF_MA_ROOT - 8 }, { "exe_file", l, PF_EXE_FILE },
+			   { "context", ctx, PF_VDSO });
 	} else {
 		t = BTF_STRUCT(b, "rb_root", 8, { "rb_node", l, 0 });
-		BTF_STRUCT(b, "mm_struct", 64, { "pgd", l, 0 }, { "map_count", u, PF_MAP_COUNT },
-			   { "mmap", l, PF_MMAP }, { "mm_rb", t, PF_MM_RB }, { "exe_file", l, PF_EXE_FILE });
+		BTF_STRUCT(b, "mm_struct", 80, { "pgd", l, 0 }, { "map_count", u, PF_MAP_COUNT },
+			   { "mmap", l, PF_MMAP }, { "mm_rb", t, PF_MM_RB }, { "exe_file", l, PF_EXE_FILE },
+			   { "context", ctx, PF_VDSO });
 	}
-	node = BTF_STRUCT(b, "rb_node", 24, { "rb_right", l, 8 }, { "rb_left", l, 16 });
+	BTF_STRUCT(b, "vdso_image", 16, { "data", l, 0 }, { "size", l, 8 });
+	node = BTF_STRUCT(b, "rb_node", 24, { "__rb_parent_color", l, 0 }, { "rb_right", l, 8 },
+			  { "rb_left", l, 16 });
 	ctx = BTF_STRUCT(b, "vm_userfaultfd_ctx", 8, { "ctx", l, 0 });
 	BTF_STRUCT(b, "vm_area_struct", 96, { "vm_start", l, 0 }, { "vm_end", l, 8 },
 		   { "vm_next", l, PF_VMA_NEXT }, { "vm_flags", l, 24 }, { "vm_pgoff", l, 32 },
@@ -86,18 +92,23 @@ static void add_file_types(struct btf_builder *b, uint32_t u, uint32_t l)
 {
 	uint32_t path = BTF_STRUCT(b, "path", 16, { "mnt", l, 0 }, { "dentry", l, 8 }), t;
 
-	BTF_STRUCT(b, "file", 64, { "f_mapping", l, 8 }, { "f_path", path, 16 }, { "f_mode", u, 32 });
+	BTF_STRUCT(b, "file", 64, { "f_mapping", l, 8 }, { "f_path", path, 16 }, { "f_mode", u, 32 },
+		   { "f_op", l, PF_FILE_OP }, { "private_data", l, PF_FILE_PRIVATE });
+	BTF_STRUCT(b, "fs_struct", 16, { "root", path, 0 });
 	BTF_STRUCT(b, "backing_file", 96, { "user_path", path, 64 });
 	t = BTF_STRUCT(b, "qstr", 16, { "hash", u, 0 }, { "len", u, 4 }, { "name", l, 8 });
 	uint32_t hash = BTF_STRUCT(b, "hlist_bl_node", 16, { "next", l, 0 }, { "pprev", l, 8 });
 
 	BTF_STRUCT(b, "dentry", 64, { "d_parent", l, PF_D_PARENT }, { "d_name", t, PF_D_LEN - 4 },
 		   { "d_hash", hash, PF_D_PPREV - 8 });
-	t = BTF_STRUCT(b, "vfsmount", 16, { "mnt_root", l, 0 });
-	BTF_STRUCT(b, "mount", 48, { "mnt_parent", l, 0 }, { "mnt_mountpoint", l, 8 }, { "mnt", t, 16 });
+	t = BTF_STRUCT(b, "vfsmount", 16, { "mnt_root", l, 0 }, { "mnt_sb", l, 8 });
+	BTF_STRUCT(b, "mount", 88, { "mnt_parent", l, 0 }, { "mnt_mountpoint", l, 8 }, { "mnt", t, 16 },
+		   { "mnt_mounts", l, PF_MNT_MOUNTS }, { "mnt_child", l, PF_MNT_CHILD },
+		   { "mnt_list", l, PF_MNT_LINK }, { "mnt_node", l, PF_MNT_LINK });
 	BTF_STRUCT(b, "inode", 64, { "i_ino", l, 0 }, { "i_sb", l, 8 }, { "i_size", l, 16 },
 		   { "i_generation", u, 24 });
-	BTF_STRUCT(b, "super_block", 16, { "s_dev", u, 0 });
+	BTF_STRUCT(b, "super_block", 32, { "s_dev", u, 0 }, { "s_type", l, PF_SB_TYPE },
+		   { "s_subtype", l, PF_SB_SUBTYPE });
 	BTF_STRUCT(b, "page", 64, { "flags", l, 0 });
 	BTF_STRUCT(b, "folio", 128, { "flags", l, 0 }, { "mapping", l, PF_FOLIO_MAPPING },
 		   { "index", l, PF_FOLIO_INDEX });
@@ -107,7 +118,18 @@ static void add_file_types(struct btf_builder *b, uint32_t u, uint32_t l)
 	btf_add_words(b, 4, btf_add_string(b, "PIDTYPE_PID"), 0, btf_add_string(b, "PIDTYPE_TGID"), 1);
 }
 
-static struct vp_btf *make_types(bool maple)
+void process_guest_types(struct btf_builder *b, bool maple)
+{
+	uint32_t c = btf_add_int(b, "char", 1, 0), u = btf_add_int(b, "unsigned int", 4, 0);
+	uint32_t l = btf_add_int(b, "unsigned long", 8, 0);
+
+	add_process_types(b, maple, c, u, l);
+	if (maple)
+		add_maple_types(b, l);
+	add_file_types(b, u, l);
+}
+
+static struct vp_btf *make_types(bool maple, const struct process_more *more)
 {
 	struct btf_builder b;
 	struct vp_btf *btf;
@@ -115,13 +137,9 @@ static struct vp_btf *make_types(bool maple)
 
 	btf_builder_init(&b, NULL);
 	ot_buf_init(&out);
-	uint32_t c = btf_add_int(&b, "char", 1, 0), u = btf_add_int(&b, "unsigned int", 4, 0);
-	uint32_t l = btf_add_int(&b, "unsigned long", 8, 0);
-
-	add_process_types(&b, maple, c, u, l);
-	if (maple)
-		add_maple_types(&b, l);
-	add_file_types(&b, u, l);
+	process_guest_types(&b, maple);
+	if (more)
+		more->add_types(&b, maple);
 	btf_finish(&b, &out);
 	ok(vp_btf_create(out.data, out.len, NULL, &btf));
 	ot_buf_deinit(&out);
@@ -281,7 +299,7 @@ void process_guest_reset(struct process_guest *pg)
 
 /* --- the guest ------------------------------------------------------------------------------------------ */
 
-static void add_symbols(struct vp_symtab *tab)
+static void add_symbols(struct vp_symtab *tab, const struct process_more *more)
 {
 	ok(vp_symtab_add_range(tab, VP_SYMTAB_VMLINUX, PF_BASE, PF_BASE + (2u << 20)));
 	ok(vp_symtab_add(tab, PF_PID_NS, 'D', VP_SYMTAB_VMLINUX, 0, "init_pid_ns", 11));
@@ -289,10 +307,18 @@ static void add_symbols(struct vp_symtab *tab)
 	ok(vp_symtab_add(tab, PF_NR_CPUS, 'D', VP_SYMTAB_VMLINUX, 0, "nr_cpu_ids", 10));
 	ok(vp_symtab_add(tab, PF_PERCPU, 'D', VP_SYMTAB_VMLINUX, 0, "__per_cpu_offset", 16));
 	ok(vp_symtab_add(tab, PF_THIS_CPU_OFF, 'D', VP_SYMTAB_VMLINUX, 0, "this_cpu_off", 12));
+	for (size_t i = 0; more && more->symbols[i].name; i++)
+		ok(vp_symtab_add(tab, more->symbols[i].at, 'D', VP_SYMTAB_VMLINUX, 0, more->symbols[i].name,
+				 (uint32_t)strlen(more->symbols[i].name)));
 	ok(vp_symtab_finish(tab));
 }
 
 struct process_guest *process_guest_create(bool maple)
+{
+	return process_guest_create_more(maple, NULL);
+}
+
+struct process_guest *process_guest_create_more(bool maple, const struct process_more *more)
 {
 	struct process_guest *pg = calloc(1, sizeof(*pg));
 	uint64_t *table;
@@ -314,8 +340,8 @@ struct process_guest *process_guest_create(bool maple)
 	pg->guest->phys = pg->phys;
 	vp_mmu_init(&pg->guest->kernel.mmu, vp_arch_x86.paging, vp_gpa(ROOT), 4);
 	ok(vp_symtab_create(&pg->guest->symtab));
-	add_symbols(pg->guest->symtab);
-	pg->guest->btf = make_types(maple);
+	add_symbols(pg->guest->symtab, more);
+	pg->guest->btf = make_types(maple, more);
 	ot_buf_init(&pg->guest->note);
 	ot_buf_init(&pg->guest->warning);
 	process_guest_reset(pg);

@@ -34,14 +34,15 @@
 #define PF_DENTRY(n)                                                                                       \
 	(PF_BASE + 0x0600u + 0x40u * (n)) /* 0: the root; 1 "srv"; 2: the mounted root; 3 "data"; 4 "prog" \
 					   */
-#define PF_NAME(n)  (PF_BASE + 0x0800u + 0x20u * (n))
-#define PF_MOUNT(n) (PF_BASE + 0x0900u + 0x40u * (n))  /* 0: the root's; 1: on /srv */
-#define PF_SIGNAL   (PF_BASE + 0x0a00u)                /* struct signal_struct: how many threads live */
-#define PF_NODE(n)  (PF_BASE + 0x2000u + 0x400u * (n)) /* of xarrays: 0 PIDs; 1 the file's top; 2, 3 below */
-#define PF_MAPLE(n) (PF_BASE + 0x4000u + 0x100u * (n)) /* 0: the top, 1 and 2: leaves */
-#define PF_VMA(n)   (PF_BASE + 0x5000u + 0x60u * (n))
-#define PF_PAGES    (PF_BASE + 0x8000u) /* struct page of each page of RAM, 64 bytes */
-#define PF_DATA     (3u << 20)          /* physical: the file's pages */
+#define PF_NAME(n)    (PF_BASE + 0x0800u + 0x20u * (n))
+#define PF_MOUNT(n)   (PF_BASE + 0x16000u + 0x80u * (n)) /* 0: the root's; 1: on /srv */
+#define PF_SIGNAL     (PF_BASE + 0x0a00u)                /* struct signal_struct: how many threads live */
+#define PF_VDSO_IMAGE (PF_BASE + 0x0a40u)                /* struct vdso_image: data, size */
+#define PF_NODE(n)    (PF_BASE + 0x2000u + 0x400u * (n)) /* of xarrays: 0 PIDs; 1 the file's top; 2, 3 below */
+#define PF_MAPLE(n)   (PF_BASE + 0x4000u + 0x100u * (n)) /* 0: the top, 1 and 2: leaves */
+#define PF_VMA(n)     (PF_BASE + 0x5000u + 0x60u * (n))
+#define PF_PAGES      (PF_BASE + 0x8000u) /* struct page of each page of RAM, 64 bytes */
+#define PF_DATA       (3u << 20)          /* physical: the file's pages */
 
 /* Offsets. */
 enum {
@@ -53,11 +54,23 @@ enum {
 	PF_LINKS = 64,
 	PF_TASK_SIGNAL = 112,
 	PF_EXEC_IDS = 120, /* self_exec_id and parent_exec_id, of 32 bits each */
+	PF_TASK_FILES = 128,
+	PF_TASK_NSPROXY = 136,
+	PF_TASK_FS = 144,
+	PF_FILE_OP = 40,
+	PF_FILE_PRIVATE = 48,
+	PF_SB_TYPE = 8,
+	PF_SB_SUBTYPE = 16,
+	PF_MNT_MOUNTS = 32,
+	PF_MNT_CHILD = 48,
+	PF_MNT_LINK = 64, /* mnt_list, or mnt_node */
 	PF_MAP_COUNT = 8,
 	PF_MA_ROOT = 24,
 	PF_MMAP = 32,
 	PF_MM_RB = 40,
 	PF_EXE_FILE = 48, /* 0 at first */
+	PF_VDSO = 64,     /* the kernel's code in the process, and … */
+	PF_VDSO_OF = 72,  /* … its image in the kernel: both 0 at first */
 	PF_VMA_NEXT = 16,
 	PF_VMA_UFFD = 56,
 	PF_VMA_RB = 64,
@@ -78,12 +91,26 @@ enum {
 #define PF_FOLIO_PAGES 4u
 
 struct process_guest;
+struct btf_builder;
+
+/* What a test's guest has besides: types, and symbols with their addresses (ends with a name of NULL). */
+struct process_more {
+	void (*add_types)(struct btf_builder *b, bool maple);
+	const struct process_symbol {
+		const char *name;
+		uint64_t at;
+	} * symbols;
+};
 
 /** @p maple: mappings are in a maple tree, else in a list. */
 struct process_guest *process_guest_create(bool maple);
+struct process_guest *process_guest_create_more(bool maple, const struct process_more *more);
 void process_guest_destroy(struct process_guest *pg);
 struct vp_processes *process_guest(struct process_guest *pg);
 struct vp_guest *process_guest_kernel(struct process_guest *pg);
+
+/** Add the guest's types, without those of a test. */
+void process_guest_types(struct btf_builder *b, bool maple);
 
 /** All as it was at first. */
 void process_guest_reset(struct process_guest *pg);

@@ -296,6 +296,32 @@ static void nearest_probe_is_named(void **state)
 	assert_hint(probes, DESC("", "", "", "nonesuch"), NULL);
 }
 
+/* Calls, static probes and places as other systems name them. */
+static void other_systems_names_are_translated(void **state)
+{
+	static const struct {
+		const struct vp_provider *provider;
+		struct vp_probe probe;
+	} there[] = {
+		{ &vp_provider_syscall, { .module = "vmlinux", .function = "execve", .name = "return" } },
+		{ &vp_provider_sdt, { .module = "vmlinux", .function = "", .name = "irq_handler_entry" } },
+		{ &vp_provider_proc, { .module = "vmlinux", .function = "do_exit", .name = "exit" } },
+	};
+	static const char *const functions[] = { "up_read", "vfs_read" };
+	struct vp_probes *probes = *state;
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(there); i++)
+		assert_ok(vp_probes_add(probes, there[i].provider, &there[i].probe));
+	assert_hint(probes, DESC("syscall", "", "exece", "return"), "did you mean syscall::execve:return?");
+	assert_hint(probes, DESC("syscall", "", "exece", "entry"), NULL);
+	assert_hint(probes, DESC("sdt", "", "", "interrupt-start"), "did you mean sdt:::irq_handler_entry?");
+	assert_hint(probes, DESC("sdt", "", "", "interrupt-complete"), NULL);
+	assert_hint(probes, DESC("proc", "", "proc_exit", "exit"), "did you mean proc:::exit?");
+	add_functions(probes, functions, OT_ARRAY_SIZE(functions));
+	assert_hint(probes, DESC("fbt", "genunix", "fop_read", "entry"), "did you mean fbt::vfs_read:entry?");
+	assert_hint(probes, DESC("fbt", "", "proc_exit", "exit"), NULL);
+}
+
 /* A timer's probe is created when a description names it, so an invalid name is an error. */
 static void timers_are_explained(void **state)
 {
@@ -377,6 +403,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(functions_are_found_by_exact_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(copies_are_found_without_suffix, setup, teardown),
 		cmocka_unit_test_setup_teardown(nearest_probe_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(other_systems_names_are_translated, setup, teardown),
 		cmocka_unit_test_setup_teardown(timers_are_explained, setup, teardown),
 		cmocka_unit_test(intervals),
 	};

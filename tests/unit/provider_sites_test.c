@@ -124,6 +124,53 @@ static void jumps_by_a_table(void **state)
 	vp_exits_deinit(&e);
 }
 
+/* Copies of eight bytes between registers and memory. */
+static void moves(void **state)
+{
+	static const struct {
+		const char *code;
+		uint8_t len;
+		struct vp_move move;
+	} rows[] = {
+		{ "\x4d\x8b\x6c\x24\x58", 5, { false, VP_R13, VP_R12, 0x58 } },
+		{ "\x49\x89\x9c\x24\xf8\x00\x00\x00", 8, { true, VP_RBX, VP_R12, 0xf8 } },
+		{ "\x48\x89\x43\xf0", 4, { true, VP_RAX, VP_RBX, -16 } },
+		{ "\x48\x8b\x3f", 3, { false, VP_RDI, VP_RDI, 0 } },
+		{ "\x4c\x8b\x45\x00", 4, { false, VP_R8, VP_RBP, 0 } },
+		{ "\x48\x8b\x85\x00\xff\xff\xff", 7, { false, VP_RAX, VP_RBP, -256 } },
+		{ "\x48\x89\x04\x24", 4, { true, VP_RAX, VP_RSP, 0 } },
+	};
+	static const struct {
+		const char *code;
+		uint8_t len;
+	} none[] = {
+		{ "\x8b\x43\x58\x90", 4 },                 /* four bytes */
+		{ "\x48\x89\xc3\x90", 4 },                 /* between registers */
+		{ "\x48\x8b\x05\x00\x01\x00\x00", 7 },     /* from the next instruction on */
+		{ "\x48\x8b\x04\xc3", 4 },                 /* an index */
+		{ "\x4a\x8b\x04\x23", 4 },                 /* … which is r12 */
+		{ "\x48\x8b\x04\x25\x00\x01\x00\x00", 8 }, /* no base */
+		{ "\x48\x8d\x43\x58", 4 },                 /* the address itself */
+	};
+	struct vp_move m = { .displacement = 77 };
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(none); i++)
+		assert_false(vp_arch_x86.code->move((const uint8_t *)none[i].code, none[i].len, &m));
+	assert_int_equal(m.displacement, 77);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(rows); i++) {
+		const uint8_t *code = (const uint8_t *)rows[i].code;
+
+		for (uint8_t len = 0; len < rows[i].len; len++)
+			assert_false(vp_arch_x86.code->move(code, len, &m));
+		assert_true(vp_arch_x86.code->move(code, rows[i].len, &m));
+		assert_int_equal(m.store, rows[i].move.store);
+		assert_int_equal(m.reg, rows[i].move.reg);
+		assert_int_equal(m.base, rows[i].move.base);
+		assert_int_equal(m.displacement, rows[i].move.displacement);
+	}
+}
+
 /* Where the target of an indirect jump is. */
 static void jump_operands(void **state)
 {
@@ -308,6 +355,7 @@ int main(void)
 		cmocka_unit_test(indirect_jumps),
 		cmocka_unit_test(jumps_by_a_table),
 		cmocka_unit_test(jump_operands),
+		cmocka_unit_test(moves),
 		cmocka_unit_test(several_ways_out),
 		cmocka_unit_test(new_instructions_are_stepped_over),
 		cmocka_unit_test(what_is_no_code_ends_the_search),

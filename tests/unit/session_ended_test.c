@@ -104,7 +104,7 @@ static void says(enum vp_guest_end told, uint32_t pid, bool by_connection, enum 
 	t.link.client.pid = pid;
 	t.feeds[1].opened = true;
 	t.feeds[1].ncpus = 1;
-	t.s.shared.mem = (uint8_t *)&status;
+	t.feeds[1].shared.mem = (uint8_t *)&status;
 	if (by_connection) {
 		assert_ok(vp_note_gone(&t.s, &t.feeds[1], ot_err_new(OT_ERR_GUEST_GONE, "it broke")));
 		vp_ends_settle(&t.s);
@@ -158,6 +158,13 @@ struct several {
 	struct dif_options options;
 	unsigned said;
 	char text[256];
+	/* who has left, in order, as programs learn it */
+	unsigned nleft;
+	struct {
+		uint32_t guest;
+		enum vp_guest_end how;
+		char name[VP_GUEST_NAME], text[256];
+	} left[GUESTS];
 };
 
 static void take_text(void *arg, const char *text)
@@ -166,6 +173,18 @@ static void take_text(void *arg, const char *text)
 
 	v->said++;
 	snprintf(v->text, sizeof(v->text), "%s", text);
+}
+
+static void take_guest(void *arg, const struct vp_guest_news *news)
+{
+	struct several *v = arg;
+
+	assert_false(news->joined);
+	assert_true(v->nleft < GUESTS);
+	v->left[v->nleft].guest = news->guest;
+	v->left[v->nleft].how = news->how;
+	snprintf(v->left[v->nleft].name, VP_GUEST_NAME, "%s", news->name);
+	snprintf(v->left[v->nleft++].text, sizeof(v->left->text), "%s", news->text);
 }
 
 static void set_up_several(struct several *v)
@@ -179,13 +198,12 @@ static void set_up_several(struct several *v)
 						    .opened = true,
 						    .has_work = true,
 						    .ncpus = 1,
-						    .open.status_offset = i * sizeof(v->status[0]) };
+						    .shared.mem = (uint8_t *)&v->status[i] };
 	}
 	v->s = (struct vp_session){ .feeds = v->feeds,
 				    .nfeeds = 1 + GUESTS,
 				    .options = &v->options,
-				    .sink = { .arg = v, .say = take_text },
-				    .shared.mem = (uint8_t *)v->status };
+				    .sink = { .arg = v, .say = take_text, .guest = take_guest } };
 }
 
 /* @guest's engine reports its end, at time @now. */
@@ -232,6 +250,37 @@ static void the_others_go_on(void **state)
 	ends(&v, 2, VP_GUEST_POWERED_OFF, 5);
 	check_ends(&v, 2, "guest web1 rebooted: the kernel that was traced has ended; the others go on",
 		   "guest web3 powered off", VP_GUEST_POWERED_OFF);
+}
+
+static void check_left(const struct several *v, unsigned nth, uint32_t guest, enum vp_guest_end how,
+		       const char *text)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "web%u", guest + 1);
+	assert_int_equal(v->left[nth].guest, guest);
+	assert_int_equal(v->left[nth].how, how);
+	assert_string_equal(v->left[nth].name, name);
+	assert_string_equal(v->left[nth].text, text);
+}
+
+/* Programs learn of each end, the last one's too, and once. */
+static void each_end_is_news(void **state)
+{
+	struct several v;
+
+	(void)state;
+	set_up_several(&v);
+	ends(&v, 1, VP_GUEST_POWERED_OFF, 2);
+	vp_ends_poll(&v.s, 3);
+	ends(&v, 0, VP_GUEST_TRIPLE_FAULT, 4);
+	ends(&v, 2, VP_GUEST_POWERED_OFF, 5);
+	vp_ends_poll(&v.s, 6);
+	assert_int_equal(v.nleft, 3);
+	check_left(&v, 0, 1, VP_GUEST_POWERED_OFF, "guest web2 powered off");
+	check_left(&v, 1, 0, VP_GUEST_TRIPLE_FAULT, "guest web1 had a triple fault");
+	check_left(&v, 2, 2, VP_GUEST_POWERED_OFF, "guest web3 powered off");
+	dif_options_deinit(&v.options);
 }
 
 /* One that was lost decides, whenever the others end, and however. */
@@ -301,6 +350,7 @@ int main(void)
 		cmocka_unit_test(another_kernel_ends_the_session),
 		cmocka_unit_test(one_look_is_no_proof),
 		cmocka_unit_test(the_others_go_on),
+		cmocka_unit_test(each_end_is_news),
 		cmocka_unit_test(one_that_was_lost_is_enough),
 		cmocka_unit_test(who_has_nothing_to_tell_does_not_count),
 		cmocka_unit_test(nobody_waits_for_a_reason),

@@ -208,9 +208,7 @@ static void an_engine_to_come_is_limited(void **state)
 	struct vp_feed feeds[2] = { { .ncpus = 1 }, { .ncpus = 2, .link = &link, .has_work = true } };
 	struct dif_program prog;
 	struct dif_options options;
-	struct vp_session s = {
-		.options = &options, .program.prog = &prog, .feeds = feeds, .nfeeds = 2, .shared.fd = -1
-	};
+	struct vp_session s = { .options = &options, .program.prog = &prog, .feeds = feeds, .nfeeds = 2 };
 	const struct vp_probe probe = { 0 };
 	const struct vp_source_ops beside = { .costless = true };
 

@@ -3,168 +3,27 @@
  * would: rows in the first one's name, or in the host engine's. */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/io.h"
 #include "dif/vm/agg.h"
-#include "vmm-probe/guest/facts.h"
+#include "session_fixture.h"
 #include "vmm-probe/session/drain.h"
 
 static const char program[] = "BEGIN { trace(1); }\n"
 			      "profile-100 { trace(2); @c[arg0] = count(); @s = sum(arg1); }\n"
 			      "ERROR { trace(3); }\n";
 
-#define assert_ok(e)                                        \
-	do {                                                \
-		struct ot_err *e_ = (e);                    \
-		if (e_)                                     \
-			fail_msg("%s", ot_err_message(e_)); \
-	} while (0)
-
-struct traced {
-	struct dif_options options;
-	struct dif_program prog;
-	struct dif_compiler *comp;
-	struct vp_session *s;
-	struct vp_guest_link *links[2];
-	int vmms[2]; /* the other ends of their sockets */
-	/* what the sink got */
-	unsigned records, aggregates, faults, overloads;
-	uint32_t last; /* EPID */
-	unsigned said;
-	char text[512];
-};
-
-/* --- the sink ------------------------------------------------------------------------------------------ */
-
-static struct ot_err *take_record(void *arg, const struct vp_record *rec)
+static void set_up(struct session_fixture *t)
 {
-	struct traced *t = arg;
-
-	t->records++;
-	t->last = rec->ecb->epid;
-	return NULL;
+	session_fixture_init(t, program, 2);
 }
 
-static struct ot_err *take_aggregate(void *arg, const struct vp_aggregate *agg)
-{
-	struct traced *t = arg;
-
-	t->aggregates++;
-	t->last = agg->ecb->epid;
-	return NULL;
-}
-
-static struct ot_err *take_fault(void *arg, const struct vp_fault_info *fault)
-{
-	struct traced *t = arg;
-
-	t->faults++;
-	t->last = fault->ecb->epid;
-	return NULL;
-}
-
-static struct ot_err *take_drop(void *arg, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
-{
-	(void)arg;
-	(void)kind;
-	(void)cpu;
-	(void)count;
-	return NULL;
-}
-
-static struct ot_err *take_overload(void *arg, const struct vp_overload_info *overload)
-{
-	struct traced *t = arg;
-
-	t->overloads++;
-	t->last = overload->ecb->epid;
-	return NULL;
-}
-
-static void take_text(void *arg, const char *text)
-{
-	struct traced *t = arg;
-
-	t->said++;
-	snprintf(t->text, sizeof(t->text), "%s", text);
-}
-
-/* --- a session whose engines answer what was put into their sockets before ------------------------------ */
-
-static void put(int fd, const void *reply, size_t size)
-{
-	assert_int_equal(send(fd, reply, size, 0), size);
-}
-
-static void connect_vmm(struct traced *t, unsigned i)
-{
-	int pair[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	t->links[i]->client.sock = pair[0];
-	t->vmms[i] = pair[1];
-}
-
-static void attach(struct traced *t, unsigned i)
-{
-	const struct vp_msg_reply done = { .head = { VP_MSG_REPLY, sizeof(done) } };
-	struct vp_guest_link *link = t->links[i] = calloc(1, sizeof(*link));
-
-	assert_non_null(link);
-	link->client = (struct vp_client){
-		.sock = -1, .pidfd = -1, .pid = (uint32_t)getpid(), .nvcpus = 1, .can_profile = true
-	};
-	link->orc_fd = -1;
-	snprintf(link->client.guest_name, sizeof(link->client.guest_name), "web%02u", i + 1);
-	vp_facts_none(&link->facts);
-	assert_ok(vp_probes_create(NULL, &link->probes));
-	t->s->links.items[t->s->links.n++] = link;
-	connect_vmm(t, i);
-	for (int n = 0; n < 3; n++) /* OPEN, ENABLE, START */
-		put(t->vmms[i], &done, sizeof(done));
-}
-
-static void set_up(struct traced *t)
-{
-	const struct vp_session_config config = { .options = &t->options };
-	const struct dif_source src = {
-		.kind = DIF_SOURCE_SCRIPT, .name = "test", .text = program, .len = sizeof(program) - 1
-	};
-	const struct vp_sink sink = { t,         take_record,   take_aggregate, take_fault,
-				      take_drop, take_overload, take_text };
-	const struct dif_diag *diag = NULL;
-	uint32_t first;
-
-	*t = (struct traced){ 0 };
-	dif_options_init(&t->options);
-	t->options.bufsize = t->options.aggsize = 4096;
-	dif_program_init(&t->prog);
-	assert_ok(vp_session_create(&config, &t->s));
-	for (unsigned i = 0; i < 2; i++)
-		attach(t, i);
-	assert_ok(dif_compiler_create(vp_session_world(t->s, 0), &t->options, &t->comp));
-	assert_ok(dif_compile(t->comp, &src, &t->prog, &first, &diag));
-	assert_ok(vp_session_enable(t->s, &t->prog, &sink));
-	assert_ok(vp_session_start(t->s));
-}
-
-static void tear_down(struct traced *t)
-{
-	vp_session_destroy(t->s);
-	close(t->vmms[0]);
-	close(t->vmms[1]);
-	dif_compiler_destroy(t->comp);
-	dif_program_deinit(&t->prog);
-	dif_options_deinit(&t->options);
-}
-
-static const struct vp_enabled *find(const struct traced *t, enum vp_probe_kind kind, uint32_t guest)
+static const struct vp_enabled *find(const struct session_fixture *t, enum vp_probe_kind kind, uint32_t guest)
 {
 	for (size_t i = 0; i < t->s->program.nenabled; i++) {
 		const struct vp_enabled *e = t->s->program.enabled[i];
@@ -177,21 +36,22 @@ static const struct vp_enabled *find(const struct traced *t, enum vp_probe_kind 
 
 /* --- what the second guest's VMM writes ------------------------------------------------------------------ */
 
-static struct vp_vcpu_status *status_of(const struct traced *t)
+static struct vp_vcpu_status *status_of(const struct session_fixture *t)
 {
-	return (void *)(t->s->shared.mem + t->s->feeds[2].open.status_offset);
+	return vp_feed_status(&t->s->feeds[2]);
 }
 
 /* Append to its active half, 0. */
-static void write_bytes(const struct traced *t, const void *data, size_t size)
+static void write_bytes(const struct session_fixture *t, const void *data, size_t size)
 {
 	struct vp_half *half = &status_of(t)->principal[0];
 
-	memcpy(t->s->shared.mem + vp_principal_offset(&t->s->feeds[2].open, 0, 0) + half->used, data, size);
+	memcpy(t->s->feeds[2].shared.mem + vp_principal_offset(&t->s->feeds[2].open, 0, 0) + half->used, data,
+	       size);
 	half->used += size;
 }
 
-static void write_record(const struct traced *t, const struct vp_enabled *e)
+static void write_record(const struct session_fixture *t, const struct vp_enabled *e)
 {
 	uint8_t record[256] = { 0 };
 
@@ -200,7 +60,7 @@ static void write_record(const struct traced *t, const struct vp_enabled *e)
 	write_bytes(t, record, e->layout->size);
 }
 
-static void write_fault(const struct traced *t, const struct vp_enabled *e)
+static void write_fault(const struct session_fixture *t, const struct vp_enabled *e)
 {
 	const struct vp_fault_record fault = { .epid = VP_EPID_FAULT, .ecb = e->epid, .fault = 1 };
 
@@ -208,7 +68,8 @@ static void write_fault(const struct traced *t, const struct vp_enabled *e)
 }
 
 /* A value of @e's aggregation @nth, under the number @epid. */
-static void write_aggregate(const struct traced *t, const struct vp_enabled *e, uint32_t nth, uint32_t epid)
+static void write_aggregate(const struct session_fixture *t, const struct vp_enabled *e, uint32_t nth,
+			    uint32_t epid)
 {
 	const struct vp_feed *feed = &t->s->feeds[2];
 	const struct dif_agg_layout *l = &e->layout->aggs[nth];
@@ -217,7 +78,7 @@ static void write_aggregate(const struct traced *t, const struct vp_enabled *e, 
 	struct dif_aggtab tab;
 
 	memcpy(tuple, &action->aggid, sizeof(uint32_t));
-	uint8_t *half = t->s->shared.mem + vp_aggregation_offset(&feed->open, 0, 0);
+	uint8_t *half = feed->shared.mem + vp_aggregation_offset(&feed->open, 0, 0);
 	assert_ok(dif_aggtab_init(&tab, half, feed->open.aggsize));
 	assert_non_null(
 	    dif_aggtab_lookup(&tab, l, (enum dif_agg_kind)action->kind, action->arg, tuple, epid));
@@ -226,7 +87,7 @@ static void write_aggregate(const struct traced *t, const struct vp_enabled *e, 
 }
 
 /* As of a VMM that has ended: all that is in its buffers is taken. */
-static void drain(struct traced *t)
+static void drain(struct session_fixture *t)
 {
 	struct vp_feed *feed = &t->s->feeds[2];
 
@@ -239,7 +100,7 @@ static void drain(struct traced *t)
 	status_of(t)->principal[0].used = status_of(t)->aggregation[0].used = 0;
 }
 
-static void check_said(const struct traced *t, bool said)
+static void check_said(const struct session_fixture *t, bool said)
 {
 	char text[sizeof(t->text)];
 
@@ -257,7 +118,7 @@ static void check_said(const struct traced *t, bool said)
 /* Its own, and that of ERROR in it. */
 static void what_it_has_is_taken(void **state)
 {
-	struct traced t;
+	struct session_fixture t;
 
 	(void)state;
 	set_up(&t);
@@ -273,7 +134,7 @@ static void what_it_has_is_taken(void **state)
 	assert_int_equal(t.aggregates, 1);
 	assert_int_equal(t.faults, 1);
 	check_said(&t, false);
-	tear_down(&t);
+	session_fixture_deinit(&t);
 }
 
 /* Of the first guest's probe, of ERROR there, and of BEGIN, whose number of a guest is the first one's too:
@@ -284,7 +145,7 @@ static void nothing_in_anothers_name(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < OT_ARRAY_SIZE(kinds); i++) {
-		struct traced t;
+		struct session_fixture t;
 		set_up(&t);
 		const struct vp_enabled *own = find(&t, VP_PROBE_PROFILE, 1), *other = find(&t, kinds[i], 0);
 		drain(&t);
@@ -299,13 +160,13 @@ static void nothing_in_anothers_name(void **state)
 		drain(&t);
 		assert_int_equal(t.records, 0);
 		check_said(&t, true); /* once is enough */
-		tear_down(&t);
+		session_fixture_deinit(&t);
 	}
 }
 
 static void no_fault_and_no_row_either(void **state)
 {
-	struct traced t;
+	struct session_fixture t;
 
 	(void)state;
 	set_up(&t);
@@ -321,13 +182,13 @@ static void no_fault_and_no_row_either(void **state)
 	drain(&t);
 	assert_int_equal(t.aggregates, 0);
 	check_said(&t, true);
-	tear_down(&t);
+	session_fixture_deinit(&t);
 }
 
 /* Numbers that no enabling has, and records that are cut off. */
 static void nonsense_is_said(void **state)
 {
-	struct traced t;
+	struct session_fixture t;
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
@@ -342,7 +203,7 @@ static void nonsense_is_said(void **state)
 		drain(&t);
 		assert_int_equal(t.records + t.faults, 0);
 		check_said(&t, true);
-		tear_down(&t);
+		session_fixture_deinit(&t);
 	}
 }
 
@@ -353,16 +214,16 @@ static void no_overload_of_anothers_probe(void **state)
 
 	(void)state;
 	for (unsigned others = 0; others < 2; others++) {
-		struct traced t;
+		struct session_fixture t;
 		set_up(&t);
 		reply.overload =
 		    (struct vp_overload){ .taken = 1, .epid = find(&t, VP_PROBE_PROFILE, !others)->epid };
-		put(t.vmms[1], &reply, sizeof(reply));
+		session_fixture_put(t.vmms[1], &reply, sizeof(reply));
 		t.s->feeds[1].gone = t.s->feeds[1].read_out = true;
 		assert_ok(vp_drain(t.s, VP_DRAIN_TAKE));
 		assert_int_equal(t.overloads, !others);
 		check_said(&t, others);
-		tear_down(&t);
+		session_fixture_deinit(&t);
 	}
 }
 
@@ -378,12 +239,12 @@ static size_t written(int fd)
 	return n;
 }
 
-/* OPEN gives the second guest's VMM no descriptor for the buffers of the first guest or of the host engine.
- * Its own buffers are in a file that no other VMM gets. */
-static void no_engine_has_anothers_buffers(void **state)
+/* Each engine has its variables and its buffers in files that no other VMM gets, and the host engine in
+ * others. */
+static void no_engine_has_anothers_memory(void **state)
 {
 	int fds[2][8], n[2];
-	struct traced t;
+	struct session_fixture t;
 
 	(void)state;
 	set_up(&t);
@@ -393,23 +254,24 @@ static void no_engine_has_anothers_buffers(void **state)
 		assert_ok(ot_recv_fds(t.vmms[i], &open, sizeof(open), fds[i], 8, &len, &n[i]));
 		assert_int_equal(open.head.type, VP_MSG_OPEN);
 		assert_int_equal(n[i], 4);
-		assert_int_equal(open.status_offset, t.s->shared.common);
+		assert_int_equal(open.status_offset, t.s->feeds[1 + i].shared.common);
 	}
 	for (unsigned own = 0; own < 3; own++) {
-		const struct vp_feed *feed = &t.s->feeds[own];
-		uint8_t *mem = t.s->shared.mem + feed->open.status_offset;
-		memset(t.s->shared.mem, 0, t.s->shared.size);
-		memset(mem, 0xa5, feed->shared_size);
+		const struct vp_feed_shared *sh = &t.s->feeds[own].shared;
+		for (unsigned i = 0; i < 3; i++)
+			memset(t.s->feeds[i].shared.mem, 0, t.s->feeds[i].shared.size);
+		memset(sh->mem, 0xa5, sh->size);
 		for (unsigned i = 0; i < 2; i++) {
-			assert_int_equal(written(fds[i][2]), 0);
-			assert_int_equal(written(fds[i][3]), own == i + 1 ? feed->shared_size : 0);
+			assert_int_equal(written(fds[i][2]), own == i + 1 ? sh->common : 0);
+			assert_int_equal(written(fds[i][3]), own == i + 1 ? sh->size - sh->common : 0);
 		}
 	}
-	memset(t.s->shared.mem, 0, t.s->shared.size);
+	for (unsigned i = 0; i < 3; i++)
+		memset(t.s->feeds[i].shared.mem, 0, t.s->feeds[i].shared.size);
 	for (unsigned i = 0; i < 2; i++)
 		for (int k = 0; k < n[i]; k++)
 			close(fds[i][k]);
-	tear_down(&t);
+	session_fixture_deinit(&t);
 }
 
 int main(void)
@@ -420,7 +282,7 @@ int main(void)
 		cmocka_unit_test(no_fault_and_no_row_either),
 		cmocka_unit_test(nonsense_is_said),
 		cmocka_unit_test(no_overload_of_anothers_probe),
-		cmocka_unit_test(no_engine_has_anothers_buffers),
+		cmocka_unit_test(no_engine_has_anothers_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

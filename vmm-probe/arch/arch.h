@@ -26,6 +26,7 @@ struct vp_cpu_feature {
 
 #define VP_PERCPU_BASES 2
 
+/* One struct with many fields: a table of all that an architecture decides. */
 struct vp_arch_ops {
 	const char *name; /* as messages have it: "x86-64" */
 
@@ -55,9 +56,10 @@ struct vp_arch_ops {
 	 * first. Returns their number. They are hostile: user code may have set them. */
 	unsigned (*percpu_bases)(const struct vp_regs *regs, uint64_t ret[VP_PERCPU_BASES]);
 	/* Members of struct pt_regs: a system call's arguments, a 32-bit one's, its
-	 * number, and what VP_REG_PC … name. */
+	 * number, what VP_REG_PC … name, and all that compilers keep values in. */
 	struct {
 		const char *args[6], *args_32[6], *syscall, *pc, *sp, *fp, *mode;
+		const char *general[VP_NREGS_GENERAL]; /* by enum vp_reg; NULL: it has none */
 	} ptregs;
 	const char *thread_pointer; /* of struct task_struct: what thread-local storage is addressed by */
 	/* Functions that carry out 64-bit system calls are named PREFIX + name, and no other function is. A

@@ -56,6 +56,14 @@ struct vp_increment {
 	uint64_t counter; /* its offset from the base of the per-CPU area */
 };
 
+/* An instruction that copies eight bytes between a register and memory. */
+struct vp_move {
+	bool store; /* to memory */
+	enum vp_reg reg;
+	enum vp_reg base;     /* the memory's address: this register's value, and … */
+	int32_t displacement; /* … so many bytes behind it */
+};
+
 /* An operand of an instruction, as an assembler writes it. */
 enum vp_asm_kind { VP_ASM_CONST, VP_ASM_REG, VP_ASM_MEMORY };
 
@@ -81,6 +89,9 @@ struct vp_code_ops {
 	/** Where the indirect jump at @p gva, which has @p len bytes, has its target: in a register, or in
 	 * memory at an address that may be computed of two. False: elsewhere; *ret is unchanged. */
 	bool (*jump_operand)(const uint8_t *bytes, uint8_t len, uint64_t gva, struct vp_asm_operand *ret);
+
+	/** Is the instruction, of which @p len bytes are available, such a copy? Else *ret is unchanged. */
+	bool (*move)(const uint8_t *bytes, uint64_t len, struct vp_move *ret);
 
 	/** The offset of a function's first instruction that does something: behind the mark of a target of
 	 * indirect calls, if the function begins with one. */

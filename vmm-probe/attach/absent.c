@@ -74,14 +74,22 @@ static struct ot_err *enter(const struct vp_links *links, struct vp_guest_link *
 	return NULL;
 }
 
+struct ot_err *vp_link_enter(const struct vp_links *links, struct vp_guest_link *link)
+{
+	if (!link->needed_for)
+		return NULL;
+	OT_TRY(check(link));
+	return enter(links, link);
+}
+
+/* All are checked before the first one is entered. */
 struct ot_err *vp_links_enter(struct vp_links *links)
 {
 	for (uint32_t i = 0; i < links->n; i++)
 		if (links->items[i]->needed_for)
 			OT_TRY(check(links->items[i]));
 	for (uint32_t i = 0; i < links->n; i++)
-		if (links->items[i]->needed_for)
-			OT_TRY(enter(links, links->items[i]));
+		OT_TRY(vp_link_enter(links, links->items[i]));
 	return NULL;
 }
 

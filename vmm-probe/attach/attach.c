@@ -28,7 +28,8 @@ static void cleanup_link(struct vp_guest_link **link)
 struct ot_err *vp_link_attach_engine(const struct vp_links *links, struct vp_guest_link *link,
 				     const char *path)
 {
-	OT_TRY(vp_client_connect(&link->client, path));
+	OT_TRY(links->opts.reply_ms ? vp_client_connect_within(&link->client, path, links->opts.reply_ms)
+				    : vp_client_connect(&link->client, path));
 	OT_TRY(vp_links_check_once(links, (pid_t)link->client.pid));
 	vp_link_note_states(link);
 	OT_TRY(vp_client_map_ram(&link->client, &link->phys));

@@ -8,7 +8,7 @@
 
 #include "vmm-probe/planner/planner.h"
 
-#define VP_GUESTS_MAX 16 /* in a session */
+#define VP_GUESTS_MAX 32 /* in a session, those that have left it included */
 
 /* May an engine be injected into a VMM that has none? */
 enum vp_entry {
@@ -22,7 +22,9 @@ struct vp_attach_opts {
 	const char *symbols; /* --symbols; NULL */
 	bool no_cache;
 	enum vp_entry entry;
-	bool from_boot; /* attach a kernel that is still starting, as soon as it can be traced at all */
+	unsigned reply_ms; /* how long an engine's replies are waited for while a guest is attached; 0: half a
+			      minute */
+	bool from_boot;    /* attach a kernel that is still starting, as soon as it can be traced at all */
 	enum vp_trap_wish trap; /* -x trap */
 	bool keep_semaphores;   /* -x semaphores=no */
 	/* Progress of something that may take over a second; NULL: silent. */

@@ -27,8 +27,9 @@ struct vp_guest_link {
 	struct vp_guest *guest; /* NULL: no kernel was found */
 	struct vp_probes *probes;
 	struct vp_facts facts;
-	int orc_fd;                     /* unwind table; -1: none */
-	bool hooked;                    /* the engine is in another VMM, and reported … */
+	int orc_fd;   /* unwind table; -1: none */
+	bool may_end; /* it is one that a pattern means: its end is no loss to the session */
+	bool hooked;  /* the engine is in another VMM, and reported … */
 	struct vp_inject_states states; /* … these when the guest was attached */
 };
 
@@ -76,6 +77,8 @@ OT_MUST_CHECK struct ot_err *vp_link_take(const struct vp_links *links, struct v
 
 /** Inject an engine into the VMM of each guest with an enabled probe that needs one. */
 OT_MUST_CHECK struct ot_err *vp_links_enter(struct vp_links *links);
+/** The same of one of them. */
+OT_MUST_CHECK struct ot_err *vp_link_enter(const struct vp_links *links, struct vp_guest_link *link);
 
 /** Has the VMM's process ended? Waits that long for it. */
 bool vp_vmm_has_ended(const struct vp_guest_link *link, int wait_ms);

@@ -4,6 +4,7 @@
 #include "vmm-probe/client/client.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,24 +13,36 @@
 #include <sys/un.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
+#include "base/units.h"
 #include "base/utf8.h"
 #include "vmm-probe/client/internal.h"
 
 /* An engine answers within its own time-outs; past this it hangs. */
 #define REPLY_TIMEOUT_S 30
+/* An engine that is not busy has answered by then. */
+#define MEANWHILE_MS    20
+
+static struct ot_err *no_answer(struct vp_client *c)
+{
+	c->broken = true;
+	return ot_err_new(OT_ERR_BUSY, "the engine in PID %u does not answer", c->pid);
+}
 
 /* A connection breaks when the VMM ends or its engine is destroyed; the caller determines which. */
-static struct ot_err *gone(const struct vp_client *c, struct ot_err *err)
+static struct ot_err *gone(struct vp_client *c, struct ot_err *err)
 {
 	int e = err ? ot_err_errno(err) : EPIPE;
 
 	if (err && e == EAGAIN) {
 		ot_err_destroy(err);
-		return ot_err_new(OT_ERR_BUSY, "the engine in PID %u does not answer", c->pid);
+		return no_answer(c);
 	}
-	if (err && e != EPIPE && e != ECONNRESET && e != ENOTCONN)
+	if (err && e != EPIPE && e != ECONNRESET && e != ENOTCONN) {
+		c->broken = true;
 		return err;
+	}
 	ot_err_destroy(err);
 	return ot_err_new(
 	    OT_ERR_GUEST_GONE,
@@ -38,9 +51,14 @@ static struct ot_err *gone(const struct vp_client *c, struct ot_err *err)
 	    c->pid);
 }
 
-/* Receive the reply of type @want into @reply (at least its fixed part). */
-static struct ot_err *receive(const struct vp_client *c, uint32_t want, void *reply, size_t cap, size_t min,
-			      size_t *ret_len, int *ret_fds, int max_fds, int *ret_nfds)
+static struct ot_err *nonsense(struct vp_client *c, const char *what)
+{
+	c->broken = true;
+	return ot_err_new(OT_ERR_BAD_DATA, "the engine sent %s reply", what);
+}
+
+struct ot_err *vp_client_receive(struct vp_client *c, uint32_t want, void *reply, size_t cap, size_t min,
+				 size_t *ret_len, int *ret_fds, int max_fds, int *ret_nfds)
 {
 	int n = 0;
 	struct ot_err *err = ot_recv_fds(c->sock, reply, cap, ret_fds, max_fds, ret_len, &n);
@@ -52,24 +70,55 @@ static struct ot_err *receive(const struct vp_client *c, uint32_t want, void *re
 
 	const struct vp_msg *head = reply;
 	if (*ret_len < sizeof(*head) || head->size != *ret_len)
-		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent a broken reply");
+		return nonsense(c, "a broken");
 	if (head->type == VP_MSG_REPLY && *ret_len >= sizeof(struct vp_msg_reply)) {
 		const struct vp_msg_reply *r = reply;
 		if (r->code)
 			return ot_err_new((enum ot_err_code)r->code, "%.*s", VP_ERROR_TEXT - 1, r->text);
 	}
 	if (head->type != want || *ret_len < min)
-		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent an unexpected reply");
+		return nonsense(c, "an unexpected");
 	return NULL;
 }
 
-struct ot_err *vp_client_request(const struct vp_client *c, const void *msg, size_t len, const int *fds,
-				 int nfds, uint32_t want, void *reply, size_t cap, size_t min,
-				 size_t *ret_len, int *ret_fds, int max_fds, int *ret_nfds)
+struct ot_err *vp_client_send(struct vp_client *c, const void *msg, size_t len)
 {
+	struct ot_err *err = c->broken ? no_answer(c) : ot_send_fds(c->sock, msg, len, NULL, 0);
+
+	return err && !c->broken ? gone(c, err) : err;
+}
+
+/* Until the socket is readable, or at its end, which receiving finds. */
+static struct ot_err *await_reply(struct vp_client *c)
+{
+	const uint64_t until = ot_now_ns() + REPLY_TIMEOUT_S * OT_NS_PER_SEC;
+	struct pollfd p = { .fd = c->sock, .events = POLLIN };
+
+	while (poll(&p, 1, MEANWHILE_MS) == 0) {
+		if (ot_now_ns() >= until)
+			return no_answer(c);
+		struct ot_err *err = c->meanwhile(c->meanwhile_arg);
+		if (err) {
+			c->broken = true;
+			return err;
+		}
+	}
+	return NULL;
+}
+
+struct ot_err *vp_client_request(struct vp_client *c, const void *msg, size_t len, const int *fds, int nfds,
+				 uint32_t want, void *reply, size_t cap, size_t min, size_t *ret_len,
+				 int *ret_fds, int max_fds, int *ret_nfds)
+{
+	if (c->broken)
+		return no_answer(c);
 	struct ot_err *err = ot_send_fds(c->sock, msg, len, fds, nfds);
 
-	return err ? gone(c, err) : receive(c, want, reply, cap, min, ret_len, ret_fds, max_fds, ret_nfds);
+	if (err)
+		return gone(c, err);
+	if (c->meanwhile)
+		OT_TRY(await_reply(c));
+	return vp_client_receive(c, want, reply, cap, min, ret_len, ret_fds, max_fds, ret_nfds);
 }
 
 static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_reply *r, size_t len)
@@ -228,8 +277,8 @@ struct ot_err *vp_client_greeted(struct vp_client *c)
 	int nfds = 0;
 
 	memset(&u, 0, sizeof(u));
-	struct ot_err *err = receive(c, VP_MSG_HELLO_REPLY, &u, sizeof(u), sizeof(u.reply), &len, c->ram_fds,
-				     VP_CLIENT_FDS_MAX, &nfds);
+	struct ot_err *err = vp_client_receive(c, VP_MSG_HELLO_REPLY, &u, sizeof(u), sizeof(u.reply), &len,
+					       c->ram_fds, VP_CLIENT_FDS_MAX, &nfds);
 
 	c->nram_fds = (uint32_t)nfds;
 	return err ? err : take_hello(c, &u.reply, len);

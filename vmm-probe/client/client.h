@@ -33,6 +33,11 @@ struct vp_client {
 	uint32_t nram;
 	int ram_fds[VP_CLIENT_FDS_MAX];
 	uint32_t nram_fds;
+	bool broken; /* a reply was none, or did not come: nothing more can be asked by this connection */
+	/* Called some times a second while a reply is waited for, with other things to do; an error ends the
+	 * wait, and is returned. It asks nothing of this client. NULL: nothing else is to be done. */
+	struct ot_err *(*meanwhile)(void *arg);
+	void *meanwhile_arg;
 };
 
 /** Connect to the engine that listens at @p path (@NAME: an abstract address) and send HELLO. NOT_FOUND:
@@ -93,5 +98,9 @@ OT_MUST_CHECK struct ot_err *vp_client_modules(struct vp_client *client, uint64_
 /** The reply of a switch, without switching buffers. */
 OT_MUST_CHECK struct ot_err *vp_client_poll(struct vp_client *client, struct vp_msg_switch_reply *ret);
 OT_MUST_CHECK struct ot_err *vp_client_switch(struct vp_client *client, struct vp_msg_switch_reply *ret);
+/** The same in two parts, so that several engines can be asked at once: ask(), without waiting, for a switch
+ * or a poll; answered() once the socket is readable. Between them nothing else is asked by this client. */
+OT_MUST_CHECK struct ot_err *vp_client_ask(struct vp_client *client, bool exchange);
+OT_MUST_CHECK struct ot_err *vp_client_answered(struct vp_client *client, struct vp_msg_switch_reply *ret);
 
 #endif

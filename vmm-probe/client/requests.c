@@ -179,6 +179,21 @@ struct ot_err *vp_client_poll(struct vp_client *c, struct vp_msg_switch_reply *r
 	return ask(c, VP_MSG_POLL, ret);
 }
 
+struct ot_err *vp_client_ask(struct vp_client *c, bool exchange)
+{
+	struct vp_msg msg = { .type = exchange ? VP_MSG_SWITCH : VP_MSG_POLL, .size = sizeof(msg) };
+
+	return vp_client_send(c, &msg, sizeof(msg));
+}
+
+struct ot_err *vp_client_answered(struct vp_client *c, struct vp_msg_switch_reply *ret)
+{
+	size_t len = 0;
+
+	return vp_client_receive(c, VP_MSG_SWITCH_REPLY, ret, sizeof(*ret), sizeof(*ret), &len, NULL, 0,
+				 NULL);
+}
+
 struct ot_err *vp_client_modules(struct vp_client *c, uint64_t seen, struct vp_msg_modules_reply *ret)
 {
 	const struct vp_msg_modules msg = {

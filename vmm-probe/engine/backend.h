@@ -83,7 +83,7 @@ struct vp_backend_host {
 	void (*raise)(void *backend, int signal);
 };
 
-/* Required unless marked optional. */
+/* Required unless marked optional. One struct with many fields: all that an engine asks of where it runs. */
 struct vp_backend_ops {
 	const char *name; /* "tcg", "fake" */
 

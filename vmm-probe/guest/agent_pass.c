@@ -28,7 +28,7 @@ static void begin(struct vp_agent_pass *pass, uint64_t number)
 	pass->number = number;
 	pass->events = pass->error = 0;
 	pass->announced = UNKNOWN;
-	pass->items.count = 0;
+	vp_census_deinit(&pass->items);
 	pass->nnames = 0;
 }
 

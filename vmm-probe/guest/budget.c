@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -25,14 +24,6 @@ const struct vp_reading vp_readings[VP_READINGS_N] = { VP_READINGS(READING) };
 
 static _Thread_local struct vp_budget *current;
 static bool wall_is_left; /* to the parent */
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 /* How long this thread was ready to run and did not, the second number of its schedstat (the kernel's
  * Documentation/scheduler/sched-stats.rst). On a busy host that is no time that a guest takes. 0: not known.
@@ -65,12 +56,12 @@ static uint64_t waited_lately_ns(void)
 static uint64_t measure_read(void)
 {
 	ot_auto_close int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	uint64_t from = cpu_ns(), word = 0;
+	uint64_t from = ot_thread_cpu_ns(), word = 0;
 
 	for (unsigned i = 0; fd >= 0 && i < READS; i++)
 		if (pread(fd, &word, sizeof(word), (off_t)(uintptr_t)&from) != sizeof(word))
 			return 0;
-	return fd < 0 ? 0 : (cpu_ns() - from) / READS;
+	return fd < 0 ? 0 : (ot_thread_cpu_ns() - from) / READS;
 }
 
 /* From the measured cost of a read. */
@@ -111,7 +102,7 @@ static void enter(struct vp_budget *budget)
 
 void vp_budget_begin(struct vp_budget *budget, const struct vp_reading *first, bool is_patient)
 {
-	*budget = (struct vp_budget){ .cpu_end_ns = cpu_ns(), .patient = is_patient };
+	*budget = (struct vp_budget){ .cpu_end_ns = ot_thread_cpu_ns(), .patient = is_patient };
 	begin_part(budget, first);
 	begin_wall(budget);
 	enter(budget);
@@ -135,7 +126,7 @@ void vp_budget_part(const struct vp_reading *reading)
 
 void vp_budget_pause(struct vp_budget *budget)
 {
-	uint64_t now = cpu_ns();
+	uint64_t now = ot_thread_cpu_ns();
 
 	budget->cpu_end_ns = budget->cpu_end_ns > now ? budget->cpu_end_ns - now : 0;
 	vp_budget_end(budget);
@@ -143,7 +134,7 @@ void vp_budget_pause(struct vp_budget *budget)
 
 void vp_budget_resume(struct vp_budget *budget)
 {
-	budget->cpu_end_ns += cpu_ns();
+	budget->cpu_end_ns += ot_thread_cpu_ns();
 	begin_wall(budget);
 	enter(budget);
 }
@@ -198,7 +189,7 @@ static bool wall_is_over(void)
 
 static bool cpu_is_over(void)
 {
-	return !current->patient && cpu_ns() > current->cpu_end_ns;
+	return !current->patient && ot_thread_cpu_ns() > current->cpu_end_ns;
 }
 
 bool vp_budget_is_over(void)

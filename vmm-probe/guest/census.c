@@ -15,6 +15,7 @@
 void vp_census_deinit(struct vp_census *census)
 {
 	free(census->items);
+	ot_arena_deinit(&census->names);
 	memset(census, 0, sizeof(*census));
 }
 
@@ -31,10 +32,11 @@ struct ot_err *vp_census_add(struct vp_census *census, uint64_t id, uint64_t sin
 		OT_TRY(vp_budget_check());
 	if (!ot_grow(&census->items, &census->cap, census->count + 1, sizeof(found)))
 		return ot_err_nomem();
-	OT_TRY(vp_budget_take((census->cap - cap) * sizeof(found)));
-	if (len >= sizeof(found.name))
-		len = sizeof(found.name) - 1;
-	memcpy(found.name, name, strnlen(name, len));
+	len = strnlen(name, len);
+	OT_TRY(vp_budget_take((census->cap - cap) * sizeof(found) + len + 1));
+	found.name = ot_arena_strndup(&census->names, name, len);
+	if (!found.name)
+		return ot_err_nomem();
 	census->items[census->count++] = found;
 	return NULL;
 }
@@ -65,8 +67,10 @@ void vp_census_join(struct vp_census *census)
 		to->ways |= from->ways;
 		if (!to->since_ns)
 			to->since_ns = from->since_ns;
+		if (from->owner && (!to->owner || from->owner < to->owner))
+			to->owner = from->owner;
 		if (!*to->name)
-			memcpy(to->name, from->name, sizeof(to->name));
+			to->name = from->name;
 	}
 	census->count = n;
 }
@@ -118,13 +122,14 @@ static struct ot_err *walk_all(const struct vp_guest *guest, const struct vp_way
 	return NULL;
 }
 
-struct ot_err *vp_census_walk(const struct vp_guest *guest, const struct vp_way *ways, size_t n,
-			      uint32_t have, void *ctx, struct vp_census *ret)
+struct ot_err *vp_census_walk(const struct vp_guest *guest, const struct vp_reading *reading,
+			      const struct vp_way *ways, size_t n, uint32_t have, void *ctx,
+			      struct vp_census *ret)
 {
 	struct vp_budget budget;
 	struct ot_err *err;
 
-	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_CENSUS]);
+	vp_guest_budget_begin(guest, &budget, reading);
 	err = walk_all(guest, ways, n, have, ctx, ret);
 	vp_budget_end(&budget);
 	return err;

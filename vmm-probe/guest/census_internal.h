@@ -3,8 +3,10 @@
 #ifndef VP_GUEST_CENSUS_INTERNAL_H
 #define VP_GUEST_CENSUS_INTERNAL_H
 
+#include "base/buf.h"
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/census.h"
+#include "vmm-probe/guest/readings.h"
 
 /* A way: its name for messages, and its walk. After BUSY and FAULT (a change during the walk) it is
  * repeated. */
@@ -14,9 +16,10 @@ struct vp_way {
 	struct ot_err *(*walk)(void *ctx, struct vp_census *census);
 };
 
-/** Walk each of the ways in @p have, and join the results, within a budget for reading @p guest. */
-OT_MUST_CHECK struct ot_err *vp_census_walk(const struct vp_guest *guest, const struct vp_way *ways, size_t n,
-					    uint32_t have, void *ctx, struct vp_census *ret);
+/** Walk each of the ways in @p have, and join the results, within @p reading's budget for @p guest. */
+OT_MUST_CHECK struct ot_err *vp_census_walk(const struct vp_guest *guest, const struct vp_reading *reading,
+					    const struct vp_way *ways, size_t n, uint32_t have, void *ctx,
+					    struct vp_census *ret);
 
 /** BUSY: "it changed while it was read". */
 OT_MUST_CHECK struct ot_err *vp_census_torn(void);
@@ -36,5 +39,18 @@ struct vp_member {
 
 /** Fill in the offsets of all members; false: one of them does not exist. */
 bool vp_census_members(const struct vp_btf *btf, const struct vp_member *members, size_t n);
+
+/* Offsets in struct rb_node. */
+struct vp_rb_layout {
+	uint32_t left, right, parent;
+};
+
+bool vp_census_rb_layout(const struct vp_btf *btf, struct vp_rb_layout *ret);
+
+/** Call @p each for each struct rb_node from the root @p node down (0: there is none), checking that each
+ * names its parent. @p todo is memory for it. BAD_DATA: more than VP_FOUND_MAX nodes. */
+OT_MUST_CHECK struct ot_err *vp_census_rb(struct vp_guest *guest, const struct vp_rb_layout *l, uint64_t node,
+					  struct ot_buf *todo,
+					  struct ot_err *(*each)(void *ctx, uint64_t node), void *ctx);
 
 #endif

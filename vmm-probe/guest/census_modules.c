@@ -10,14 +10,14 @@
 
 #include "base/buf.h"
 
-#define RB_COLOR       3ull /* low bits of __rb_parent_color, include/linux/rbtree.h */
-#define STATE_UNFORMED 3u   /* MODULE_STATE_UNFORMED: the kernel itself does not list it yet */
+#define STATE_UNFORMED 3u /* MODULE_STATE_UNFORMED: the kernel itself does not list it yet */
 
 struct layout {
 	uint32_t list, name, state;
 	uint32_t kset_list, entry, kobj, mkobj_mod;
-	uint32_t seq, tree, mtn_mod, mtn_node, left, right, parent;
+	uint32_t seq, tree, mtn_mod, mtn_node;
 	uint32_t name_size, rb_size;
+	struct vp_rb_layout rb;
 };
 
 struct ctx {
@@ -26,6 +26,7 @@ struct ctx {
 	uint64_t modules, kset, tree;
 	struct vp_census *census;
 	uint32_t way;
+	uint64_t node; /* offset of the tree's nodes in struct mod_tree_node, in the copy that is walked */
 	struct ot_buf todo; /* addresses of nodes of the tree */
 };
 
@@ -47,9 +48,6 @@ static uint32_t find_layout(const struct vp_btf *btf, struct layout *l)
 		{ "mod_tree_root", "root.tree", &l->tree },
 		{ "mod_tree_node", "mod", &l->mtn_mod },
 		{ "mod_tree_node", "node", &l->mtn_node },
-		{ "rb_node", "rb_left", &l->left },
-		{ "rb_node", "rb_right", &l->right },
-		{ "rb_node", "__rb_parent_color", &l->parent },
 	};
 	struct vp_btf_field field;
 	uint32_t id = vp_btf_find(btf, VP_BTF_STRUCT, "module"), have = 0;
@@ -65,7 +63,8 @@ static uint32_t find_layout(const struct vp_btf *btf, struct layout *l)
 		have |= VP_MODULE_LIST;
 	if (vp_census_members(btf, sysfs, OT_ARRAY_SIZE(sysfs)))
 		have |= VP_MODULE_SYSFS;
-	if (vp_census_members(btf, tree, OT_ARRAY_SIZE(tree)) && l->rb_size)
+	if (vp_census_members(btf, tree, OT_ARRAY_SIZE(tree)) && vp_census_rb_layout(btf, &l->rb) &&
+	    l->rb_size)
 		have |= VP_MODULE_ADDRESSES;
 	return have;
 }
@@ -125,21 +124,13 @@ static struct ot_err *walk_sysfs(void *arg, struct vp_census *census)
 
 /* --- addresses ------------------------------------------------------------------------------------------ */
 
-/* A node names one parent, and the root none: what is reached by that rule is a tree, whatever the guest has
- * written. */
-static struct ot_err *add_node(struct ctx *c, uint64_t node, uint64_t parent)
+static struct ot_err *tree_node(void *arg, uint64_t node)
 {
-	uint64_t named;
+	struct ctx *c = arg;
+	uint64_t module;
 
-	if (!node)
-		return NULL;
-	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(node + c->l.parent), &named));
-	if ((named & ~RB_COLOR) != parent)
-		return vp_census_torn();
-	if (c->todo.len >= VP_FOUND_MAX * sizeof(node))
-		return vp_census_endless();
-	ot_buf_append(&c->todo, &node, sizeof(node));
-	return c->todo.failed ? ot_err_nomem() : NULL;
+	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(node - c->node + c->l.mtn_mod), &module));
+	return add_module(c, module);
 }
 
 /* A latched tree has two copies; the lowest bit of its sequence selects the one that is not being changed
@@ -147,29 +138,16 @@ static struct ot_err *add_node(struct ctx *c, uint64_t node, uint64_t parent)
 static struct ot_err *walk_addresses(void *arg, struct vp_census *census)
 {
 	struct ctx *c = arg;
-	uint64_t node, module, left, right;
+	uint64_t root;
 	uint32_t seq, after, copy;
 
 	c->census = census;
 	c->way = VP_MODULE_ADDRESSES;
-	ot_buf_clear(&c->todo);
 	OT_TRY(vp_guest_read_u32(c->guest, vp_gva(c->tree + c->l.seq), &seq));
 	copy = seq & 1;
-	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(c->tree + c->l.tree + 8 * copy), &node));
-	OT_TRY(add_node(c, node, 0));
-	for (size_t i = 0; i < c->todo.len; i += sizeof(node)) {
-		memcpy(&node, c->todo.data + i, sizeof(node));
-		uint64_t mtn = node - copy * c->l.rb_size - c->l.mtn_node;
-
-		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(mtn + c->l.mtn_mod), &module));
-		OT_TRY(add_module(c, module));
-		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(node + c->l.left), &left));
-		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(node + c->l.right), &right));
-		if (left && left == right)
-			return vp_census_torn();
-		OT_TRY(add_node(c, left, node));
-		OT_TRY(add_node(c, right, node));
-	}
+	c->node = c->l.mtn_node + copy * c->l.rb_size;
+	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(c->tree + c->l.tree + 8 * copy), &root));
+	OT_TRY(vp_census_rb(c->guest, &c->l.rb, root, &c->todo, tree_node, c));
 	OT_TRY(vp_guest_read_u32(c->guest, vp_gva(c->tree + c->l.seq), &after));
 	return after == seq ? NULL : vp_census_torn();
 }
@@ -206,7 +184,8 @@ struct ot_err *vp_census_modules(struct vp_guest *guest, struct vp_census *ret)
 				  "the guest's types do not describe its lists of modules");
 	ot_buf_init(&c.todo);
 	vp_mmu_flush(vp_guest_mmu(guest));
-	struct ot_err *err = vp_census_walk(guest, ways, OT_ARRAY_SIZE(ways), have, &c, ret);
+	struct ot_err *err =
+	    vp_census_walk(guest, &vp_readings[VP_READ_CENSUS], ways, OT_ARRAY_SIZE(ways), have, &c, ret);
 
 	ot_buf_deinit(&c.todo);
 	return err;

@@ -262,7 +262,8 @@ struct ot_err *vp_census_tasks(struct vp_guest *guest, struct vp_census *ret)
 	ot_buf_init(&c.todo);
 	ot_buf_init(&c.seen);
 	vp_mmu_flush(vp_guest_mmu(guest));
-	struct ot_err *err = vp_census_walk(guest, ways, OT_ARRAY_SIZE(ways), have, &c, ret);
+	struct ot_err *err =
+	    vp_census_walk(guest, &vp_readings[VP_READ_CENSUS], ways, OT_ARRAY_SIZE(ways), have, &c, ret);
 
 	ot_buf_deinit(&c.seen);
 	ot_buf_deinit(&c.todo);

@@ -96,6 +96,11 @@ static void read_members(const struct vp_btf *btf, struct vp_facts *f)
 		read_member(btf, "pt_regs", arch->ptregs.args[i], &f->ptregs_args[i]);
 		read_member(btf, "pt_regs", arch->ptregs.args_32[i], &f->ptregs_args_32[i]);
 	}
+	for (size_t i = 0; i < VP_NREGS_GENERAL; i++) {
+		f->ptregs_general[i] = VP_NO_OFFSET;
+		if (arch->ptregs.general[i])
+			read_member(btf, "pt_regs", arch->ptregs.general[i], &f->ptregs_general[i]);
+	}
 	f->ptregs_size = (uint32_t)vp_btf_sizeof(btf, "pt_regs");
 }
 

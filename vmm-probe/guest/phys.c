@@ -33,12 +33,19 @@ static void range_close(struct vp_phys_range *range)
 		close(range->pagemap_fd);
 }
 
+void vp_phys_leave(struct vp_phys *phys)
+{
+	for (size_t i = 0; i < phys->nranges; i++)
+		range_close(&phys->ranges[i]);
+	phys->nranges = 0;
+	phys->size = 0;
+}
+
 void vp_phys_destroy(struct vp_phys *phys)
 {
 	if (!phys)
 		return;
-	for (size_t i = 0; i < phys->nranges; i++)
-		range_close(&phys->ranges[i]);
+	vp_phys_leave(phys);
 	free(phys);
 }
 

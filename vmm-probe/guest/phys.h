@@ -27,6 +27,10 @@ struct vp_phys;
 OT_MUST_CHECK struct ot_err *vp_phys_create(struct vp_phys **ret);
 void vp_phys_destroy(struct vp_phys *phys);
 
+/** Close what it is read by: from now on every read is a FAULT. The guest has ended, and its memory is not to
+ * be kept by those who might have read it. */
+void vp_phys_leave(struct vp_phys *phys);
+
 /** Add @p size bytes at @p gpa (both multiples of the page size), backed by the file from @p offset on. The
  * descriptor is duplicated. BAD_DATA: the file is too short, or ranges overlap or wrap. LIMIT: more than
  * VP_PHYS_RANGES_MAX ranges. */

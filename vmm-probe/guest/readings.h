@@ -41,6 +41,8 @@
 	X(ARRIVALS,    "the modules that came",              512,   96,      500,    1000,   "they are not traced") \
 	X(WATCH,       "the guest's state",                  1,     0,       100,    1000,   "its end is seen later") \
 	X(CENSUS,      "the guest's processes and modules",  32768, 128,     5000,   10000,  "they are not compared") \
+	X(SOCKETS,     "the guest's sockets",                32768, 128,     5000,   10000,  "they are not compared") \
+	X(MOUNTS,      "the guest's mounts",                 8192,  64,      2000,   4000,   "they are not compared") \
 	X(EXECS,       "which programs begin",               1024,  16,      500,    1000,   "-x waitfor can't find one") \
 	X(PROGRAMS,    "the guest's programs",               8192,  512,     1000,   2000,   "some user addresses have no names") \
 	X(MAPS,        "the guest's process",                8192,  32,      2000,   4000,   "what it has mapped is not known") \

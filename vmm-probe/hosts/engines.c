@@ -25,8 +25,10 @@
 #include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/machines/qemu.h"
 
-/* The time-out of all engines together, once in this process's life. */
+/* The time-out of all engines together, for all lists that a thread makes in RENEW_NS; each list has some. */
 #define PATIENCE_NS 1000000000ull
+#define LEAST_NS    100000000ull
+#define RENEW_NS    10000000000ull
 /* A socket that is bound and does not listen yet appears stale, so younger ones are kept. */
 #define NEW_SECONDS 10
 #define ENGINES_MAX 4096
@@ -224,13 +226,25 @@ static void hear(struct engine *e)
 		snprintf(e->info.trouble, sizeof(e->info.trouble), "%s", ot_err_message(err));
 }
 
+/* How long engines are waited for now; the caller adds what it took to *ret_spent. */
+static uint64_t patience(uint64_t now, uint64_t **ret_spent)
+{
+	static _Thread_local uint64_t spent_ns, renewed_ns;
+
+	if (now - renewed_ns > RENEW_NS) {
+		renewed_ns = now;
+		spent_ns = 0;
+	}
+	*ret_spent = &spent_ns;
+	return spent_ns + LEAST_NS < PATIENCE_NS ? PATIENCE_NS - spent_ns : LEAST_NS;
+}
+
 /* Until all have answered, or the common time-out. A slow engine is still found when it is attached by
  * name. */
 static struct ot_err *hear_all(struct engines *all)
 {
-	static uint64_t spent_ns;
 	ot_auto_free struct pollfd *fds = calloc(all->count + 1, sizeof(*fds));
-	uint64_t start = ot_now_ns(), left = spent_ns < PATIENCE_NS ? PATIENCE_NS - spent_ns : 0;
+	uint64_t start = ot_now_ns(), *spent_ns, left = patience(start, &spent_ns);
 
 	if (!fds)
 		return ot_err_nomem();
@@ -248,7 +262,7 @@ static struct ot_err *hear_all(struct engines *all)
 			if (fds[i].fd >= 0 && fds[i].revents)
 				hear(all->items[i]);
 	}
-	spent_ns += ot_now_ns() - start;
+	*spent_ns += ot_now_ns() - start;
 	return NULL;
 }
 

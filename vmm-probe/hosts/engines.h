@@ -37,8 +37,8 @@ struct vp_guest_info {
 };
 
 /** Guests with an engine in them: control sockets that were found and are trusted. Waits at most a second for
- * all of them, however often this is called. Our own sockets without a listener are removed. *ret is owned by
- * the caller. */
+ * all of them, however often a thread calls this within ten; but each time a tenth if need be. Our own
+ * sockets without a listener are removed. *ret is owned by the caller. */
 OT_MUST_CHECK struct ot_err *vp_guests_list(struct vp_guest_info **ret, size_t *ret_count);
 
 /** The release of the kernel of the guest whose engine listens at @socket. Asks its vCPUs for their

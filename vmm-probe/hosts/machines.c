@@ -321,17 +321,13 @@ static struct ot_err *read_releases(struct list *list)
 	return NULL;
 }
 
-struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret)
+static struct ot_err *list(const char *uri, bool releases, struct vp_machines *ret)
 {
 	struct list list = { 0 };
 	struct ot_err *err = collect(uri, &list);
 
-	if (err) {
-		free(list.items);
-		ot_buf_deinit(&list.unseen);
-		return err;
-	}
-	err = read_releases(&list);
+	if (!err && releases)
+		err = read_releases(&list);
 	if (err) {
 		free(list.items);
 		ot_buf_deinit(&list.unseen);
@@ -339,6 +335,16 @@ struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret)
 	}
 	*ret = (struct vp_machines){ list.items, list.count, list.unseen };
 	return NULL;
+}
+
+struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret)
+{
+	return list(uri, true, ret);
+}
+
+struct ot_err *vp_machines_poll(struct vp_machines *ret)
+{
+	return list(NULL, false, ret);
 }
 
 void vp_machines_deinit(struct vp_machines *machines)

@@ -40,6 +40,9 @@ struct vp_machines {
  * error. Reads only, and changes nothing.
  */
 OT_MUST_CHECK struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret);
+/** The same of this host for a caller that lists them repeatedly, in a thread of its own; without the
+ * kernels' releases. */
+OT_MUST_CHECK struct ot_err *vp_machines_poll(struct vp_machines *ret);
 void vp_machines_deinit(struct vp_machines *machines);
 
 /** Connections for listing domains: @p uri, or the usual ones. At most VP_LIBVIRT_USUAL; how many in *ret_n.

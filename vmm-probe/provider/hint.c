@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Suggestions for a description that matches no probe: the probe with the nearest names. Also which functions
- * are a compiler's copies of another, which match without their suffix.
+ * Suggestions for a description that matches no probe: the probe that another system calls so, or the one
+ * with the nearest names. Also which functions are a compiler's copies of another, which match without their
+ * suffix.
  */
 #include <ctype.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/cpc_name.h"
 #include "vmm-probe/provider/fbt_inlined.h"
+#include "vmm-probe/provider/hint_systems.h"
 #include "vmm-probe/provider/pid_process.h"
 #include "vmm-probe/provider/profile_name.h"
 #include "vmm-probe/provider/registry.h"
@@ -57,12 +59,14 @@ static unsigned field_distance(struct near_field *f, const char *text, unsigned 
 #define FIELDS 4
 #define FAR    100u
 
-static const struct vp_probe *nearest(const struct vp_probes *probes, const struct dif_probedesc *desc)
+/* The probe whose names differ least from @desc's, by less than @far. */
+static const struct vp_probe *nearer_than(const struct vp_probes *probes, const struct dif_probedesc *desc,
+					  unsigned far)
 {
 	const char *wanted[FIELDS] = { desc->provider, desc->name, desc->module, desc->function };
 	const struct vp_probe *best = NULL;
 	struct near_field fields[FIELDS];
-	unsigned best_sum = FAR;
+	unsigned best_sum = far;
 
 	for (unsigned i = 0; i < FIELDS; i++)
 		field_init(&fields[i], wanted[i]);
@@ -78,6 +82,11 @@ static const struct vp_probe *nearest(const struct vp_probes *probes, const stru
 		best_sum = sum;
 	}
 	return best;
+}
+
+static const struct vp_probe *nearest(const struct vp_probes *probes, const struct dif_probedesc *desc)
+{
+	return nearer_than(probes, desc, FAR);
 }
 
 /* Print the description, with the probe's names where they differ. */
@@ -106,6 +115,18 @@ static const struct vp_probe *function_for_name(const struct vp_probes *probes,
 	    (desc->function && *desc->function))
 		return NULL;
 	return nearest(probes, &function);
+}
+
+/* What another system calls so. */
+static bool hint_system(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
+{
+	struct dif_probedesc here;
+	const struct vp_probe *p = vp_probe_of_linux(desc, &here) ? nearer_than(probes, &here, 1) : NULL;
+
+	if (!p)
+		return false;
+	print_corrected(&here, p, out);
+	return true;
 }
 
 static bool is_published(const struct vp_probes *probes, const char *provider)
@@ -194,6 +215,32 @@ static bool hint_file(const struct vp_probes *probes, const struct dif_probedesc
 	return true;
 }
 
+static bool is_of(const struct dif_probedesc *desc, const char *provider)
+{
+	return desc->provider && !strcmp(desc->provider, provider) && desc->name;
+}
+
+static bool has_module(const struct vp_probes *probes, const char *module)
+{
+	for (uint32_t id = 1; id <= vp_probes_count(probes); id++)
+		if (!strcmp(vp_probes_get(probes, id)->module, module))
+			return true;
+	return false;
+}
+
+/* Nothing is near: where the names are. */
+static bool hint_names(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
+{
+	if (!desc->provider || !is_published(probes, desc->provider) ||
+	    !vp_probes_guest((struct vp_probes *)(uintptr_t)probes))
+		return false;
+	if (is_of(desc, "fbt") && desc->module && *desc->module && !dif_glob_is_pattern(desc->module) &&
+	    !has_module(probes, desc->module))
+		ot_buf_printf(out, "the guest has no module %s (the core kernel is vmlinux): ", desc->module);
+	ot_buf_printf(out, "outsight -l -P %s lists what there is", desc->provider);
+	return true;
+}
+
 static bool hint_inlined(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
 {
 	const struct vp_guest *guest = vp_probes_guest((struct vp_probes *)(uintptr_t)probes);
@@ -217,11 +264,6 @@ static void print_found(const struct vp_probe *p, const char *called, struct ot_
 	ot_buf_printf(out, "did you mean %s::%s:%s?", p->provider, p->function, p->name);
 }
 
-static bool is_of(const struct dif_probedesc *desc, const char *provider)
-{
-	return desc->provider && !strcmp(desc->provider, provider) && desc->name;
-}
-
 bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
 {
 	const struct vp_probe *p;
@@ -233,6 +275,8 @@ bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *
 	if (is_of(desc, "cpc") && is_published(probes, "cpc") && vp_cpc_hint(desc->name, out))
 		return true;
 	if (hint_inlined(probes, desc, out))
+		return true;
+	if (hint_system(probes, desc, out))
 		return true;
 	p = nearest(probes, desc);
 	if (p) {
@@ -248,7 +292,8 @@ bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *
 	}
 	if (hint_file(probes, desc, out))
 		return true;
-	return hint_provider(probes, desc->provider, out) || hint_process(probes, desc->provider, out);
+	return hint_provider(probes, desc->provider, out) || hint_process(probes, desc->provider, out) ||
+	       hint_names(probes, desc, out);
 }
 
 /* --- copies -------------------------------------------------------------------------------------------- */

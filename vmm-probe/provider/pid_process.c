@@ -87,7 +87,8 @@ static struct ot_err *add_objects(struct vp_pid_processes *processes, struct vp_
 	for (size_t i = 0; i < maps->count; i++) {
 		uint32_t file = maps->items[i].file;
 
-		if (!is_code(&maps->items[i]) || has_object(process, file))
+		/* The kernel's own code has no page of a file's that a site could be known by. */
+		if (!is_code(&maps->items[i]) || maps->files[file].vdso || has_object(process, file))
 			continue;
 		process->objects[process->nobjects++] = (struct vp_pid_object){
 			.name = vp_path_name(maps->files[file].path),

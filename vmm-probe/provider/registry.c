@@ -119,7 +119,7 @@ void vp_probes_destroy(struct vp_probes *probes)
 	vp_planner_destroy(probes->planner);
 	vp_probe_index_deinit(&probes->index);
 	vp_text_destroy(probes->text);
-	vp_pid_processes_destroy(probes->processes);
+	vp_pid_processes_destroy(probes->user.known);
 	vp_tracepoint_finder_destroy(probes->tracepoints);
 	vp_derivation_destroy(probes->derivation);
 	vp_types_destroy(probes->types);
@@ -259,16 +259,16 @@ void vp_probes_set_cpc(struct vp_probes *probes, const struct vp_cpc_support *su
 
 struct ot_err *vp_probes_set_processes(struct vp_probes *probes, const char *refused)
 {
-	probes->has_processes = true;
-	probes->no_processes = refused ? vp_probes_strdup(probes, refused) : NULL;
-	return refused && !probes->no_processes ? ot_err_nomem() : NULL;
+	probes->user.possible = true;
+	probes->user.refused = refused ? vp_probes_strdup(probes, refused) : NULL;
+	return refused && !probes->user.refused ? ot_err_nomem() : NULL;
 }
 
 struct ot_err *vp_probes_set_semaphores(struct vp_probes *probes, const char *refused)
 {
-	probes->raises = !refused;
-	probes->no_semaphores = refused ? vp_probes_strdup(probes, refused) : NULL;
-	return refused && !probes->no_semaphores ? ot_err_nomem() : NULL;
+	probes->user.raises = !refused;
+	probes->user.no_semaphores = refused ? vp_probes_strdup(probes, refused) : NULL;
+	return refused && !probes->user.no_semaphores ? ot_err_nomem() : NULL;
 }
 
 void vp_probes_set_guest(struct vp_probes *probes, unsigned guest)
@@ -279,29 +279,29 @@ void vp_probes_set_guest(struct vp_probes *probes, unsigned guest)
 
 void vp_probes_set_target(struct vp_probes *probes, uint64_t pid)
 {
-	probes->target = pid;
+	probes->user.target = pid;
 }
 
 uint64_t vp_probes_target(const struct vp_probes *probes)
 {
-	return probes->target;
+	return probes->user.target;
 }
 
 const char *vp_probes_no_processes(const struct vp_probes *probes)
 {
-	return probes->has_processes ? probes->no_processes : "no CPU runs this guest";
+	return probes->user.possible ? probes->user.refused : "no CPU runs this guest";
 }
 
 const char *vp_probes_no_semaphores(const struct vp_probes *probes)
 {
-	if (probes->raises)
+	if (probes->user.raises)
 		return NULL;
-	return probes->no_semaphores ? probes->no_semaphores : "no CPU runs this guest";
+	return probes->user.no_semaphores ? probes->user.no_semaphores : "no CPU runs this guest";
 }
 
 struct vp_pid_processes **vp_probes_processes(struct vp_probes *probes)
 {
-	return &probes->processes;
+	return &probes->user.known;
 }
 
 struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes, const struct vp_cpc_event *event)

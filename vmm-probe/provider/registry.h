@@ -26,6 +26,8 @@ struct vp_planner;
 struct vp_text;
 struct vp_tracepoint_finder;
 
+/* One struct with many fields: a table of constants that is all that is said of a provider outside its file.
+ */
 struct vp_provider {
 	const char *name;
 	bool needs_guest;

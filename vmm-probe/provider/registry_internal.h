@@ -22,6 +22,16 @@ struct vp_probe_entry {
 	uint32_t nsites;
 };
 
+/* What the guest's processes can have. */
+struct vp_user_probes {
+	bool possible;                  /* unless … */
+	const char *refused;            /* … this is why not */
+	bool raises;                    /* semaphores are raised, or … */
+	const char *no_semaphores;      /* … this is why not */
+	uint64_t target;                /* vp_probes_set_target() */
+	struct vp_pid_processes *known; /* vp_probes_processes() */
+};
+
 struct vp_probes {
 	struct vp_guest *guest;
 	struct vp_types *types;
@@ -30,17 +40,12 @@ struct vp_probes {
 	struct vp_tracepoint_finder *tracepoints;
 	uint8_t *inlined; /* vp_probes_inlined() */
 	struct vp_planner *planner;
-	uint32_t traps;                     /* the planner's */
-	bool keys_checked;                  /* it is known whether these may be on branches on static keys: */
-	const char *keys_refused;           /* no, with the reason; NULL: yes */
-	struct vp_text_undo undo;           /* of the planner's guest */
-	struct vp_cpc_support cpc;          /* test NULL: no event can be counted */
-	bool has_processes;                 /* probes can be in processes, unless … */
-	const char *no_processes;           /* … this is why not */
-	bool raises;                        /* semaphores are raised, or … */
-	const char *no_semaphores;          /* … this is why not */
-	uint64_t target;                    /* vp_probes_set_target() */
-	struct vp_pid_processes *processes; /* vp_probes_processes() */
+	uint32_t traps;            /* the planner's */
+	bool keys_checked;         /* it is known whether these may be on branches on static keys: */
+	const char *keys_refused;  /* no, with the reason; NULL: yes */
+	struct vp_text_undo undo;  /* of the planner's guest */
+	struct vp_cpc_support cpc; /* test NULL: no event can be counted */
+	struct vp_user_probes user;
 	struct ot_arena strings;
 	struct vp_probe_entry **chunks;
 	size_t nchunks, chunks_cap;

@@ -130,17 +130,30 @@ static bool says_something(const char *pattern)
 	return pattern && pattern[strspn(pattern, "*?")] != '\0';
 }
 
+/* What there is instead is said. @no_processes: why a process has no probes; NULL: it can have them. */
+static struct ot_err *refuse_on_kvm(const struct dif_probedesc *d, const char *no_processes)
+{
+	static const char why[] = "D_PROC_NODEV: the user provider needs a guest under TCG: on KVM a debug "
+				  "register stops at one address, and each process has a file at another";
+
+	if (no_processes)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "%s. Nor can a single process be probed: %s", why,
+				  no_processes);
+	return ot_err_new(OT_ERR_UNSUPPORTED,
+			  "%s. Name a process instead, for up to %d places: pid123:%s:%s:%s, or pid$target "
+			  "with -p PID, or with -W NAME for the next one of that name",
+			  why, VP_HW_SITES, d->module ? vp_path_name(d->module) : "",
+			  d->function ? d->function : "", d->name ? d->name : "");
+}
+
 static struct ot_err *check(struct vp_probes *probes, struct vp_pid_making *m)
 {
 	const char *refused = vp_probes_no_processes(probes);
 
+	if (vp_probes_planner(probes))
+		return refuse_on_kvm(m->desc, refused);
 	if (refused)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "D_PROC_NODEV: %s", refused);
-	if (vp_probes_planner(probes))
-		return ot_err_new(
-		    OT_ERR_UNSUPPORTED,
-		    "D_PROC_NODEV: the user provider needs a guest under TCG: on KVM a debug register "
-		    "stops at one address, and processes have a file at many (pid123 names one)");
 	if (!says_something(m->desc->module))
 		return ot_err_new(OT_ERR_SYNTAX, "D_PROC_LIB: user's probes are in a file: name it, as in "
 						 "user:libc.so.6:malloc:entry");

@@ -108,16 +108,12 @@ static struct troubles read_troubles(struct vp_feed *feed)
 	return t;
 }
 
-struct ot_err *vp_agents_started(struct vp_session *s)
+struct ot_err *vp_agent_started(struct vp_session *s, struct vp_feed *feed)
 {
-	for (uint32_t i = 1; i < s->nfeeds; i++) {
-		struct troubles t = read_troubles(&s->feeds[i]);
+	struct troubles t = read_troubles(feed);
 
-		s->feeds[i].agent.missed = t.missed;
-		if (t.refused)
-			OT_TRY(s->sink.drop(s->sink.arg, VP_DROP_REFUSED, 0, t.refused));
-	}
-	return NULL;
+	feed->agent.missed = t.missed;
+	return t.refused ? s->sink.drop(s->sink.arg, VP_DROP_REFUSED, 0, t.refused) : NULL;
 }
 
 struct ot_err *vp_agents_stopped(struct vp_session *s)
@@ -248,7 +244,7 @@ struct ot_err *vp_agents_poll(struct vp_session *s)
 		struct vp_feed *feed = &s->feeds[i];
 
 		/* the engine may say so of a guest without a kernel that we know */
-		if (!feed->agent.gone || feed->gone || !feed->link->guest)
+		if (!feed->agent.gone || !vp_feed_can_ask(feed) || !feed->link->guest)
 			continue;
 		OT_TRY(vp_note_gone(s, feed, poll_feed(feed)));
 	}

@@ -60,7 +60,7 @@ struct ot_err *vp_arrivals_poll(struct vp_session *s)
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
 
-		if (!feed->follows_programs || !feed->started || feed->gone || feed->noticed_ns)
+		if (!feed->follows_programs || !vp_feed_can_ask(feed))
 			continue;
 		OT_TRY(vp_note_gone(s, feed, pass_over(s, feed, poll_feed(s, feed))));
 	}

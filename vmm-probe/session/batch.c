@@ -32,6 +32,7 @@ struct enabling {
 	struct ot_map *in_batch;    /* one for each feed */
 	struct vp_feed *late;       /* of the only guest, a batch of its own for … */
 	uint32_t after;             /* … probes with ids above this one. NULL: all of all guests */
+	bool joins;                 /* all of the only guest `registry`, which joins the session */
 	bool inside;                /* the view that is being enabled */
 	struct error_probe *errors; /* enabled last: the other EPIDs are those without guests */
 	size_t nerrors, errors_cap;
@@ -41,7 +42,7 @@ struct enabling {
 
 static struct vp_probes *registry(struct vp_session *s, uint32_t i)
 {
-	return s->links.n ? s->links.items[i]->probes : s->host_probes;
+	return s->links.n ? s->links.items[i]->probes : s->host.probes;
 }
 
 /* Whose batch is being made: @nth's, or the late one of the only guest. */
@@ -217,6 +218,8 @@ static bool enable_one(void *arg, const struct vp_probe *probe)
 		return true;
 	if (e->late && !vp_late_fits(s, e->clause, e->registry, probe))
 		return true;
+	if (e->joins && !vp_late_args_fit(s, e->clause, e->registry, probe))
+		return true;
 	unsigned views = vp_views_of(s, e->registry, probe);
 
 	if (views & VP_VIEW_OUTSIDE)
@@ -250,39 +253,48 @@ static struct ot_err *enable_late(struct enabling *e)
 	return e->err;
 }
 
-static struct ot_err *enable_clause(struct enabling *e)
+static struct ot_err *enable_in(struct enabling *e)
 {
 	struct vp_session *s = e->s;
 	const struct dif_clause *clause = &s->program.prog->clauses[e->clause];
-	uint32_t nregistries = s->links.n ? s->links.n : 1;
+	uint64_t count = 0;
 
-	for (e->registry = 0; e->registry < nregistries; e->registry++) {
-		uint64_t count = 0;
-		if (!vp_clause_wants_guest(s, clause, e->registry))
-			continue;
-		OT_TRY(
-		    vp_probes_match(registry(s, e->registry), &clause->probe, false, enable_one, e, &count));
-		if (e->err)
-			return e->err;
-	}
+	if (!vp_clause_wants_guest(s, clause, e->registry))
+		return NULL;
+	OT_TRY(vp_probes_match(registry(s, e->registry), &clause->probe, false, enable_one, e, &count));
+	return e->err;
+}
+
+static struct ot_err *enable_clause(struct enabling *e)
+{
+	uint32_t nregistries = e->s->links.n ? e->s->links.n : 1;
+
+	if (e->late)
+		return enable_late(e);
+	if (e->joins)
+		return enable_in(e);
+	for (e->registry = 0; e->registry < nregistries; e->registry++)
+		OT_TRY(enable_in(e));
 	return NULL;
+}
+
+/* When a clause runs at a place that it has with others. */
+enum stage { BEFORE, OWN, AFTER, STAGES };
+
+static enum stage stage_of(const struct dif_clause *clause)
+{
+	return !clause->guest ? OWN : clause->after ? AFTER : BEFORE;
 }
 
 /* At one place, ECBs run in the order in which they are enabled. */
-static struct ot_err *enable_clauses(struct enabling *e, uint32_t from, uint32_t to)
-{
-	for (e->clause = from; e->clause < to; e->clause++)
-		OT_TRY(e->late ? enable_late(e) : enable_clause(e));
-	return NULL;
-}
-
 static struct ot_err *enable_all(struct enabling *e)
 {
-	const struct vp_session_program *p = &e->s->program;
+	const struct dif_program *prog = e->s->program.prog;
 
-	OT_TRY(enable_clauses(e, p->first_support, p->first_after));
-	OT_TRY(enable_clauses(e, 0, p->first_support));
-	OT_TRY(enable_clauses(e, p->first_after, p->prog->nclauses));
+	for (unsigned stage = BEFORE; stage < STAGES; stage++)
+		for (e->clause = 0; e->clause < prog->nclauses; e->clause++)
+			if (stage_of(&prog->clauses[e->clause]) == stage)
+				OT_TRY(enable_clause(e));
 	return enable_errors(e);
 }
 
@@ -318,24 +330,43 @@ static struct ot_err *complete(struct vp_feed *feed)
 	return vp_batch_buffers_check(feed);
 }
 
-struct ot_err *vp_batches_make(struct vp_session *s)
+static struct ot_err *finish(struct vp_feed *feed)
 {
-	ot_auto_free struct ot_map *maps = calloc(s->nfeeds, sizeof(*maps));
-	struct enabling e = { .s = s, .in_batch = maps };
-	struct ot_err *err = NULL;
+	if (feed->link)
+		OT_TRY(vp_batch_check_registers(feed));
+	return complete(feed);
+}
+
+/* The batch of feed @only, or of all. */
+static struct ot_err *make(struct enabling *e, uint32_t only)
+{
+	ot_auto_free struct ot_map *maps = calloc(e->s->nfeeds, sizeof(*maps));
 
 	if (!maps)
 		return ot_err_nomem();
-	err = enable_all(&e);
-	free(e.errors);
-	for (uint32_t i = 0; i < s->nfeeds; i++) {
+	e->in_batch = maps;
+	struct ot_err *err = enable_all(e);
+	free(e->errors);
+	for (uint32_t i = 0; i < e->s->nfeeds; i++) {
 		ot_map_deinit(&maps[i]);
-		if (!err && s->feeds[i].link)
-			err = vp_batch_check_registers(&s->feeds[i]);
-		if (!err)
-			err = complete(&s->feeds[i]);
+		if (!err && (!only || i == only))
+			err = finish(&e->s->feeds[i]);
 	}
 	return err;
+}
+
+struct ot_err *vp_batches_make(struct vp_session *s)
+{
+	struct enabling e = { .s = s };
+
+	return make(&e, 0);
+}
+
+struct ot_err *vp_batch_make_joining(struct vp_session *s, uint32_t nth)
+{
+	struct enabling e = { .s = s, .registry = nth - 1, .joins = true };
+
+	return make(&e, nth);
 }
 
 struct ot_err *vp_batch_make_late(struct vp_session *s, uint32_t nth, uint32_t after, struct vp_feed *late)

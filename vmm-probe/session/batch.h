@@ -9,6 +9,8 @@
 
 /** Match the program and fill enabled[] and each feed's batch. Needs layouts and feeds. */
 OT_MUST_CHECK struct ot_err *vp_batches_make(struct vp_session *s);
+/** The same for the guest of feed @p nth alone, which joins the session. */
+OT_MUST_CHECK struct ot_err *vp_batch_make_joining(struct vp_session *s, uint32_t nth);
 /** Does a description of @p clause name the guest? */
 bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *clause, uint32_t guest);
 /** Look up the sites of a guest's batch again: its text has changed since it was read. */
@@ -38,6 +40,11 @@ void vp_batch_say_registers(struct vp_session *s, const struct vp_feed *feed);
 
 /* --- enable.c --------------------------------------------------------------------------------- */
 
+/** Enable and start the program in the last guest, which joins the session; its clauses begin at number @p
+ * nclauses.
+ */
+OT_MUST_CHECK struct ot_err *vp_enable_joining(struct vp_session *s, uint32_t nclauses);
+
 /** Send the batch of a guest's feed to its engine. */
 OT_MUST_CHECK struct ot_err *vp_batch_send(struct vp_feed *feed);
 /** The same, again with what the guest's text is then if it changes meanwhile. Of the host engine too. */
@@ -52,9 +59,11 @@ OT_MUST_CHECK struct ot_err *vp_batch_add_programs(struct vp_feed *feed, struct 
 /** Write feed->batch_programs.dof. */
 OT_MUST_CHECK struct ot_err *vp_batch_write_programs(struct vp_feed *feed);
 void vp_batch_programs_clear(struct vp_batch_programs *programs);
-/** Append to the program what its probes need of clauses (vp_probes_support()); program.first_support and
- * first_after say where. */
+/** Append to the program what the guests' probes need of clauses (vp_probes_support()). */
 OT_MUST_CHECK struct ot_err *vp_support_add(struct vp_session *s, struct dif_program *prog);
+/** The same of one guest. */
+OT_MUST_CHECK struct ot_err *vp_support_add_of(struct vp_session *s, struct dif_program *prog,
+					       uint32_t guest);
 
 /* --- batch_message.c -------------------------------------------------------------------------- */
 

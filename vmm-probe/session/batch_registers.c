@@ -77,19 +77,32 @@ struct ot_err *vp_batch_check_registers(struct vp_feed *feed)
 	return vp_check_debug_registers(places, users);
 }
 
-/* -x trap=hw says so itself. */
+/* -x trap=hw says itself that the guest's own do not work. */
 void vp_batch_say_registers(struct vp_session *s, const struct vp_feed *feed)
 {
+	bool any = false, users = false;
 	char text[256];
 
-	for (unsigned i = 0; i < VP_HW_SITES && s->links.opts.trap != VP_WISH_HW; i++) {
-		if (!feed->registers[i] || feed->registers[i] >> 63)
-			continue;
+	for (unsigned i = 0; i < VP_HW_SITES; i++) {
+		any |= feed->registers[i] != 0;
+		users |= feed->registers[i] && !(feed->registers[i] >> 63);
+	}
+	if (!any)
+		return; /* the host engine's feed has no link */
+	const struct vp_client *client = &feed->link->client;
+	if (users && s->links.opts.trap != VP_WISH_HW) {
 		snprintf(text, sizeof(text),
 			 "guest %s: probes in its processes take debug registers; its own don't work during "
 			 "the session",
-			 feed->link->client.guest_name);
+			 client->guest_name);
 		vp_session_say(s, text);
-		return;
+	}
+	if (client->traps & VP_TRAPS_HW_MISSES) {
+		snprintf(
+		    text, sizeof(text),
+		    "guest %s: this host's KVM misses a debug register where an interrupt comes just before: "
+		    "counts of probes that take one may be short (hw_misses=yes of `outsight doctor -v')",
+		    client->guest_name);
+		vp_session_say(s, text);
 	}
 }

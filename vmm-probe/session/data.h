@@ -5,6 +5,7 @@
 
 #include "dif/obj/layout.h"
 #include "vmm-probe/engine/wire/batch.h"
+#include "vmm-probe/engine/wire/vmm.h"
 #include "vmm-probe/provider/provider.h"
 
 /* An enabled clause on one probe: the meaning of an EPID. */
@@ -72,6 +73,15 @@ struct vp_aggregate {
 	bool inside;           /* seen by the guest's agent */
 };
 
+/* A guest that has joined a session, or has left it. */
+struct vp_guest_news {
+	uint32_t guest; /* index */
+	const char *name;
+	bool joined;
+	enum vp_guest_end how; /* of one that has left; RUNS: its VMM has ended, it is not known why */
+	const char *text;      /* … and that as a sentence */
+};
+
 /* The receiver of data. Called from vp_session_poll() and vp_session_stop(), in this order at each
  * wake-up: status (drops), aggregation deltas when a snapshot is due, then records in order of time. Pointers
  * are valid during the call. An error ends the poll and is returned by it (a full disk, for example). */
@@ -83,6 +93,8 @@ struct vp_sink {
 	struct ot_err *(*drop)(void *arg, enum vp_drop_kind kind, uint32_t cpu, uint64_t count);
 	struct ot_err *(*overload)(void *arg, const struct vp_overload_info *overload);
 	void (*say)(void *arg, const char *text); /* optional: a sentence on what is not traced */
+	/* Optional: between records. What say() gets of guests that come and go is said there too. */
+	void (*guest)(void *arg, const struct vp_guest_news *news);
 };
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Taking data out: exchange the halves of every engine, read the ones handed over, and give
- * records to the sink in order of time (pending.c).
+ * Taking data out: read the halves that an engine has handed over (exchange.c), and what it counts.
  *
  * Data in shared memory is trusted only within bounds, and each engine's only about the probes that it has:
  * one VMM must not write rows in the name of another's guest.
@@ -15,9 +14,9 @@
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/user_seen.h"
 
-static struct vp_vcpu_status *status_of(struct vp_session *s, struct vp_feed *feed, uint32_t cpu)
+static struct vp_vcpu_status *status_of(const struct vp_feed *feed, uint32_t cpu)
 {
-	return (struct vp_vcpu_status *)(s->shared.mem + feed->open.status_offset) + cpu;
+	return vp_feed_status(feed) + cpu;
 }
 
 /* A word that an engine may be writing: read once. */
@@ -30,8 +29,8 @@ bool vp_exit_called(struct vp_session *s)
 {
 	for (uint32_t i = 0; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
-		for (uint32_t cpu = 0; s->shared.mem && feed->opened && cpu < feed->ncpus; cpu++) {
-			uint64_t exit = once(&status_of(s, feed, cpu)->exit_pending);
+		for (uint32_t cpu = 0; feed->opened && cpu < feed->ncpus; cpu++) {
+			uint64_t exit = once(&status_of(feed, cpu)->exit_pending);
 			if (exit == 0 || exit == feed->seen[cpu].exit_pending)
 				continue;
 			feed->seen[cpu].exit_pending = exit;
@@ -57,7 +56,7 @@ static uint64_t difference(uint64_t *seen, const uint64_t *now)
 
 static struct ot_err *report_vcpu(struct vp_session *s, struct vp_feed *feed, uint32_t cpu)
 {
-	struct vp_vcpu_status *now = status_of(s, feed, cpu), *seen = &feed->seen[cpu];
+	struct vp_vcpu_status *now = status_of(feed, cpu), *seen = &feed->seen[cpu];
 	uint64_t principal = 0, agg = 0;
 
 	for (int h = 0; h < 2; h++) {
@@ -75,13 +74,13 @@ static struct ot_err *report_vcpu(struct vp_session *s, struct vp_feed *feed, ui
 			   difference(&seen->stkstr_overflows, &now->stkstr_overflows));
 }
 
-static struct ot_err *report_dynvars(struct vp_session *s)
+static struct ot_err *report_dynvars(struct vp_session *s, struct vp_feed *feed)
 {
-	struct dif_dynvar_drops now, *seen = &s->shared.dynvar_seen;
+	struct dif_dynvar_drops now, *seen = &feed->shared.dynvars_seen;
 
-	if (!s->shared.dynvars)
+	if (!feed->shared.dynvars)
 		return NULL;
-	dif_dynvars_drops(s->shared.dynvars, &now);
+	dif_dynvars_drops(feed->shared.dynvars, &now);
 	OT_TRY(report_drop(s, VP_DROP_DYNAMIC, 0, difference(&seen->drops, &now.drops)));
 	OT_TRY(report_drop(s, VP_DROP_DYNRINSE, 0, difference(&seen->rinsing_drops, &now.rinsing_drops)));
 	return report_drop(s, VP_DROP_DYNDIRTY, 0, difference(&seen->dirty_drops, &now.dirty_drops));
@@ -97,14 +96,12 @@ static struct ot_err *report_lost(struct vp_session *s, struct vp_feed *feed)
 	return report_drop(s, VP_DROP_SITES, 0, lost);
 }
 
-static struct ot_err *report_status(struct vp_session *s)
+struct ot_err *vp_feed_report(struct vp_session *s, struct vp_feed *feed)
 {
-	for (uint32_t i = 0; i < s->nfeeds; i++) {
-		for (uint32_t cpu = 0; s->feeds[i].opened && cpu < s->feeds[i].ncpus; cpu++)
-			OT_TRY(report_vcpu(s, &s->feeds[i], cpu));
-		OT_TRY(report_lost(s, &s->feeds[i]));
-	}
-	return report_dynvars(s);
+	for (uint32_t cpu = 0; feed->opened && cpu < feed->ncpus; cpu++)
+		OT_TRY(report_vcpu(s, feed, cpu));
+	OT_TRY(report_lost(s, feed));
+	return report_dynvars(s, feed);
 }
 
 const struct vp_enabled *vp_enabled_of(const struct vp_session *s, const struct vp_feed *feed, uint32_t epid)
@@ -115,8 +112,8 @@ const struct vp_enabled *vp_enabled_of(const struct vp_session *s, const struct 
 	return ecb && ecb->feed == feed - s->feeds ? ecb : NULL;
 }
 
-/* No engine of ours writes what was found in this feed's buffer. Said once of each. */
-static void note_damaged(struct vp_session *s, struct vp_feed *feed)
+/* Said once of each. */
+void vp_feed_damaged(struct vp_session *s, struct vp_feed *feed)
 {
 	char text[VP_GUEST_NAME + 192];
 
@@ -170,7 +167,7 @@ static struct ot_err *collect_span(struct vp_session *s, uint32_t nth, uint32_t 
 		}
 		p.size = check_record(s, feed, half + at, end - at, &p);
 		if (!p.size) {
-			note_damaged(s, feed);
+			vp_feed_damaged(s, feed);
 			break;
 		}
 		if (!p.fault)
@@ -184,8 +181,8 @@ static struct ot_err *collect_span(struct vp_session *s, uint32_t nth, uint32_t 
 static struct ot_err *collect_half(struct vp_session *s, uint32_t nth, uint32_t cpu, unsigned half)
 {
 	struct vp_feed *feed = &s->feeds[nth];
-	const struct vp_half *h = &status_of(s, feed, cpu)->principal[half];
-	const uint8_t *mem = s->shared.mem + vp_principal_offset(&feed->open, cpu, half);
+	const struct vp_half *h = &status_of(feed, cpu)->principal[half];
+	const uint8_t *mem = feed->shared.mem + vp_principal_offset(&feed->open, cpu, half);
 	uint64_t used = once(&h->used), wrapped = once(&h->wrapped);
 
 	if (used > feed->open.bufsize)
@@ -238,8 +235,8 @@ static struct ot_err *give_aggregate(struct vp_session *s, const struct vp_feed 
 static struct ot_err *give_aggregates(struct vp_session *s, uint32_t nth, uint32_t cpu, unsigned half)
 {
 	struct vp_feed *feed = &s->feeds[nth];
-	const struct vp_half *h = &status_of(s, feed, cpu)->aggregation[half];
-	const uint8_t *mem = s->shared.mem + vp_aggregation_offset(&feed->open, cpu, half);
+	const struct vp_half *h = &status_of(feed, cpu)->aggregation[half];
+	const uint8_t *mem = feed->shared.mem + vp_aggregation_offset(&feed->open, cpu, half);
 	uint64_t used = once(&h->used);
 	struct dif_aggtab_entry entry;
 	bool damaged = false;
@@ -250,7 +247,7 @@ static struct ot_err *give_aggregates(struct vp_session *s, uint32_t nth, uint32
 	while (!damaged && dif_aggtab_next(mem, used, &pos, &entry))
 		OT_TRY(give_aggregate(s, feed, cpu, &entry, &damaged));
 	if (damaged)
-		note_damaged(s, feed);
+		vp_feed_damaged(s, feed);
 	return NULL;
 }
 
@@ -267,7 +264,7 @@ static struct ot_err *read_vcpu(struct vp_session *s, uint32_t nth, uint32_t cpu
 {
 	struct vp_feed *feed = &s->feeds[nth];
 	unsigned before = feed->seen[cpu].active;
-	unsigned active = __atomic_load_n(&status_of(s, feed, cpu)->active, __ATOMIC_ACQUIRE) & 1;
+	unsigned active = __atomic_load_n(&status_of(feed, cpu)->active, __ATOMIC_ACQUIRE) & 1;
 
 	if (active != before)
 		OT_TRY(read_half(s, nth, cpu, before));
@@ -275,86 +272,10 @@ static struct ot_err *read_vcpu(struct vp_session *s, uint32_t nth, uint32_t cpu
 	return feed->gone ? read_half(s, nth, cpu, active) : NULL;
 }
 
-static struct ot_err *report_overload(struct vp_session *s, struct vp_feed *feed,
-				      const struct vp_overload *overload)
+struct ot_err *vp_feed_read(struct vp_session *s, struct vp_feed *feed)
 {
-	struct vp_overload_info info = {
-		.ecb = vp_enabled_of(s, feed, overload->epid),
-		.taken = overload->taken,
-		.percent = overload->percent,
-		.limit = feed->open.maxcost,
-	};
-
-	if (!info.taken)
-		return NULL;
-	if (info.ecb)
-		return s->sink.overload(s->sink.arg, &info);
-	note_damaged(s, feed);
-	return NULL;
-}
-
-static struct ot_err *ask_source(struct vp_session *s, struct vp_feed *feed, bool take,
-				 struct vp_msg_switch_reply *ret)
-{
-	if (feed->link)
-		return (take ? vp_client_switch : vp_client_poll)(&feed->link->client, ret);
-	return (take ? vp_engine_session_switch : vp_engine_session_poll)(s->host_es, ret);
-}
-
-static struct ot_err *switch_source(struct vp_session *s, struct vp_feed *feed, bool take,
-				    uint64_t *ret_covered)
-{
-	struct vp_msg_switch_reply reply = { 0 };
-
-	OT_TRY(ask_source(s, feed, take, &reply));
-	feed->agent.gone = reply.flags & VP_SWITCH_AGENT_GONE;
-	if (reply.agent_bound_ns)
-		feed->agent.clock =
-		    (struct vp_clock_mark){ reply.agent_tsc, reply.agent_ns, reply.agent_bound_ns };
-	if (reply.flags & VP_SWITCH_FILLED)
-		s->end.exited = true; /* the fill policy ends a session as exit(0) does */
-	feed->patching = reply.patching;
-	*ret_covered = reply.now_ns;
-	return report_overload(s, feed, &reply.overload);
-}
-
-static struct ot_err *drain_feed(struct vp_session *s, uint32_t nth, bool take, uint64_t *covered)
-{
-	struct vp_feed *feed = &s->feeds[nth];
-	uint64_t until = UINT64_MAX;
-
-	if (feed->read_out)
-		return NULL;
-	if (!feed->gone)
-		OT_TRY(vp_note_gone(s, feed, switch_source(s, feed, take, &until)));
-	if (!take)
-		return NULL;
-	for (uint32_t cpu = 0; cpu < feed->ncpus; cpu++)
-		OT_TRY(read_vcpu(s, nth, cpu));
+	for (uint32_t cpu = 0; feed->opened && cpu < feed->ncpus; cpu++)
+		OT_TRY(read_vcpu(s, (uint32_t)(feed - s->feeds), cpu));
 	feed->read_out = feed->gone;
-	if (until < *covered)
-		*covered = until;
 	return NULL;
-}
-
-struct ot_err *vp_drain(struct vp_session *s, unsigned what)
-{
-	uint64_t covered = UINT64_MAX;
-
-	if (what & VP_DRAIN_STATUS)
-		OT_TRY(report_status(s));
-	vp_user_seen_round(s);
-	for (uint32_t i = 0; i < s->nfeeds; i++)
-		if (s->feeds[i].opened)
-			OT_TRY(drain_feed(s, i, what & VP_DRAIN_TAKE, &covered));
-	if (!(what & VP_DRAIN_GIVE))
-		return NULL;
-	return vp_pending_give(s, what & VP_DRAIN_ALL ? UINT64_MAX : covered);
-}
-
-struct ot_err *vp_drain_ended(struct vp_session *s, uint32_t nth)
-{
-	uint64_t covered = UINT64_MAX;
-
-	return s->feeds[nth].opened ? drain_feed(s, nth, true, &covered) : NULL;
 }

@@ -5,18 +5,35 @@
 
 #include "vmm-probe/session/internal.h"
 
-/* --- drain.c ------------------------------------------------------------------------------------ */
+/* --- exchange.c --------------------------------------------------------------------------------- */
 
 enum {
 	VP_DRAIN_STATUS = 1, /* report drops, poll engines */
 	VP_DRAIN_TAKE = 2,   /* exchange halves: pass aggregations to the sink, queue records */
 	VP_DRAIN_GIVE = 4,   /* pass records of the time that all engines have covered to the sink */
 	VP_DRAIN_ALL = 8,    /* with GIVE: all records */
+	VP_DRAIN_WAIT = 16,  /* for each engine's answer; one that gives none within half a minute is left */
 };
-/** Carry out the actions in @p what, in that order. */
+/** Carry out the actions in @p what, in that order. All engines are asked at once; without WAIT one that does
+ * not answer soon is asked no more until it has, and the others' data is not held up: vp_exchange_late(). */
 OT_MUST_CHECK struct ot_err *vp_drain(struct vp_session *s, unsigned what);
-/** Exchange the halves of feed @p nth, whose guest has ended, once more, and take what is in them. */
-OT_MUST_CHECK struct ot_err *vp_drain_ended(struct vp_session *s, uint32_t nth);
+/** Wait for the answers that engines owe, half a minute at most, but for those of which it was said that they
+ * don't answer: whoever gives none is left. From then on other requests can be made. */
+OT_MUST_CHECK struct ot_err *vp_exchange_settle(struct vp_session *s);
+/** Take the answers that have come since. Says which engines have not answered for seconds, and when they do.
+ */
+OT_MUST_CHECK struct ot_err *vp_exchange_late(struct vp_session *s);
+/** Exchange the halves of a guest that has ended once more, and take what is in them. */
+OT_MUST_CHECK struct ot_err *vp_drain_ended(struct vp_session *s, struct vp_feed *feed);
+
+/* --- drain.c ------------------------------------------------------------------------------------ */
+
+/** Read the half that each vCPU has handed over, and once its engine is gone the other one too. */
+OT_MUST_CHECK struct ot_err *vp_feed_read(struct vp_session *s, struct vp_feed *feed);
+/** Report what was dropped since the last time. */
+OT_MUST_CHECK struct ot_err *vp_feed_report(struct vp_session *s, struct vp_feed *feed);
+/** No engine of ours writes what was found in this feed's buffer: say so, once. */
+void vp_feed_damaged(struct vp_session *s, struct vp_feed *feed);
 /** Has a clause called exit() in one of the engines? */
 bool vp_exit_called(struct vp_session *s);
 /** The ECB that has this number in what @p feed's engine wrote. NULL: none that this session has enabled

@@ -20,47 +20,58 @@
 #include "vmm-probe/session/modules.h"
 #include "vmm-probe/session/sent.h"
 #include "vmm-probe/session/user_frames.h"
+#include "vmm-probe/session/variables.h"
 
 #define PATCH_TRIES 5
 #define PATCH_NS    10000000 /* longer than a kernel takes to patch one place, all three steps */
 
-static struct ot_err *lay_out(struct vp_session *s)
+static struct dif_layout_opts layout_opts_of(const struct dif_options *o)
 {
-	const struct dif_options *o = s->options;
-
-	s->program.layout_opts = (struct dif_layout_opts){
+	return (struct dif_layout_opts){
 		.strsize = (uint32_t)o->strsize,
 		.stackframes = (uint32_t)o->stackframes,
 		.ustackframes = (uint32_t)o->ustackframes,
 		.jstackframes = (uint32_t)o->jstackframes,
 		.jstackstrsize = (uint32_t)o->jstackstrsize,
 	};
-	s->program.layouts =
-	    ot_arena_alloc(&s->arena, (s->program.prog->nclauses + 1) * sizeof(*s->program.layouts));
-	if (!s->program.layouts)
+}
+
+/* Of the clauses from number @first on: enabled ones keep their layouts. */
+static struct ot_err *lay_out(struct vp_session *s, uint32_t first)
+{
+	struct vp_session_program *p = &s->program;
+	struct dif_clause_layout *all = ot_arena_alloc(&s->arena, (p->prog->nclauses + 1) * sizeof(*all));
+
+	if (!all)
 		return ot_err_nomem();
-	for (uint32_t i = 0; i < s->program.prog->nclauses; i++)
-		OT_TRY(dif_clause_layout(&s->program.prog->clauses[i], &s->program.layout_opts, &s->arena,
-					 &s->program.layouts[i]));
+	if (first)
+		memcpy(all, p->layouts, first * sizeof(*all));
+	for (uint32_t i = first; i < p->prog->nclauses; i++)
+		OT_TRY(dif_clause_layout(&p->prog->clauses[i], &p->layout_opts, &s->arena, &all[i]));
+	p->layouts = all;
 	return NULL;
+}
+
+static struct ot_err *make_feed(struct vp_session *s, struct vp_guest_link *link)
+{
+	struct vp_feed *feed = &s->feeds[s->nfeeds];
+
+	*feed = (struct vp_feed){ .session = s, .link = link, .guest = link ? s->nfeeds - 1 : 0 };
+	vp_share_init(feed);
+	feed->ncpus = link && vp_link_runs(link) ? link->client.nvcpus : 1;
+	feed->seen = calloc(feed->ncpus, sizeof(*feed->seen));
+	s->nfeeds += feed->seen != NULL;
+	return feed->seen ? NULL : ot_err_nomem();
 }
 
 static struct ot_err *make_feeds(struct vp_session *s)
 {
-	s->feeds = calloc(1 + s->links.n, sizeof(*s->feeds));
+	s->feeds = calloc(1 + VP_GUESTS_MAX, sizeof(*s->feeds));
 	if (!s->feeds)
 		return ot_err_nomem();
-	s->nfeeds = 1 + s->links.n;
-	for (uint32_t i = 0; i < s->nfeeds; i++) {
-		struct vp_feed *feed = &s->feeds[i];
-		feed->link = i ? s->links.items[i - 1] : NULL;
-		feed->guest = i ? i - 1 : 0;
-		feed->shared_fd = -1;
-		feed->ncpus = i && vp_link_runs(feed->link) ? feed->link->client.nvcpus : 1;
-		feed->seen = calloc(feed->ncpus, sizeof(*feed->seen));
-		if (!feed->seen)
-			return ot_err_nomem();
-	}
+	OT_TRY(make_feed(s, NULL));
+	for (uint32_t i = 0; i < s->links.n; i++)
+		OT_TRY(make_feed(s, s->links.items[i]));
 	return NULL;
 }
 
@@ -70,9 +81,9 @@ static struct ot_err *open_host(struct vp_session *s, const void *dof, size_t si
 	struct vp_facts none = { 0 }; /* no name, and the first number */
 
 	vp_facts_none(&none);
-	OT_TRY(vp_none_engine_create(only ? only->guest : NULL, &s->host_engine));
-	OT_TRY(vp_engine_session_open(s->host_engine, &s->feeds[0].open, dof, size, &none, s->shared.mem,
-				      s->shared.size, NULL, 0, &s->host_es));
+	OT_TRY(vp_none_engine_create(only ? only->guest : NULL, &s->host.engine));
+	OT_TRY(vp_engine_session_open(s->host.engine, &s->feeds[0].open, dof, size, &none,
+				      s->feeds[0].shared.mem, s->feeds[0].shared.size, NULL, 0, &s->host.es));
 	s->feeds[0].opened = true;
 	return NULL;
 }
@@ -87,40 +98,32 @@ static struct ot_err *to_memfd(const char *name, const void *data, size_t size, 
 	return NULL;
 }
 
-static struct ot_err *open_guest(struct vp_session *s, struct vp_feed *feed, const void *dof, size_t size)
+static struct ot_err *open_guest(struct vp_feed *feed, const void *dof, size_t size)
 {
 	ot_auto_close int dof_fd = -1;
 	ot_auto_close int facts_fd = -1;
 
 	OT_TRY(to_memfd("outsight-program", dof, size, &dof_fd));
 	OT_TRY(to_memfd("outsight-facts", &feed->link->facts, sizeof(feed->link->facts), &facts_fd));
-	int fds[] = { dof_fd, facts_fd, s->shared.fd, feed->shared_fd, feed->link->orc_fd };
+	int fds[] = { dof_fd, facts_fd, feed->shared.common_fd, feed->shared.own_fd, feed->link->orc_fd };
 	int nfds = feed->link->orc_fd >= 0 ? 5 : 4;
-	/* its own memory is behind what all share, where it maps them */
-	struct vp_msg_open open = feed->open;
-	open.buffers_offset -= open.status_offset - s->shared.common;
-	open.status_offset = s->shared.common;
-	OT_TRY(vp_client_open(&feed->link->client, &open, fds, nfds));
+	OT_TRY(vp_client_open(&feed->link->client, &feed->open, fds, nfds));
 	feed->opened = true;
 	return NULL;
 }
 
-static struct ot_err *open_engines(struct vp_session *s)
+static struct ot_err *open_engine(struct vp_session *s, uint32_t nth)
 {
-	for (uint32_t i = 0; i < s->nfeeds; i++) {
-		struct ot_buf dof;
+	struct ot_buf dof;
 
-		if (i && !s->feeds[i].has_work)
-			continue;
-		ot_buf_init(&dof);
-		struct ot_err *err = vp_sent_write(s, i, &dof);
-		if (!err)
-			err = i ? open_guest(s, &s->feeds[i], dof.data, dof.len)
-				: open_host(s, dof.data, dof.len);
-		ot_buf_deinit(&dof);
-		OT_TRY(err);
-	}
-	return NULL;
+	if (nth && !s->feeds[nth].has_work)
+		return NULL;
+	ot_buf_init(&dof);
+	struct ot_err *err = vp_sent_write(s, nth, &dof);
+	if (!err)
+		err = nth ? open_guest(&s->feeds[nth], dof.data, dof.len) : open_host(s, dof.data, dof.len);
+	ot_buf_deinit(&dof);
+	return err;
 }
 
 struct ot_err *vp_batch_send(struct vp_feed *feed)
@@ -151,7 +154,7 @@ static struct ot_err *send_once(struct vp_session *s, struct vp_feed *feed)
 	ot_buf_init(&whole);
 	struct ot_err *err = vp_batch_assemble(feed, &whole);
 	if (!err)
-		err = vp_engine_session_enable(s->host_es, whole.data, whole.len);
+		err = vp_engine_session_enable(s->host.es, whole.data, whole.len);
 	ot_buf_deinit(&whole);
 	return err;
 }
@@ -206,7 +209,14 @@ static struct ot_err *verify(const struct vp_session *s, struct dif_program *pro
 	    err, "the program for the guests' kernels, which may be traced in sessions of their own");
 }
 
-struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog, const struct vp_sink *sink)
+static void follow(struct vp_session *s, struct vp_feed *feed)
+{
+	vp_modules_follow(s, feed);
+	vp_arrivals_follow(s, feed);
+}
+
+/* What the program needs besides what was compiled, and whether all of it is right. */
+static struct ot_err *check(struct vp_session *s, struct dif_program *prog, const struct vp_sink *sink)
 {
 	s->program.prog = prog;
 	s->sink = *sink;
@@ -214,22 +224,52 @@ struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 	OT_TRY(verify(s, prog));
 	if (is_destructive(prog) && !s->options->destructive)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "Destructive actions not allowed");
-	if (!s->links.n && !s->host_probes)
-		OT_TRY(vp_probes_create(NULL, &s->host_probes));
-	OT_TRY(lay_out(s));
+	return NULL;
+}
+
+struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog, const struct vp_sink *sink)
+{
+	s->apart = s->links.n > 1 || s->awaits;
+	OT_TRY(check(s, prog, sink));
+	if (!s->links.n && !s->host.probes)
+		OT_TRY(vp_probes_create(NULL, &s->host.probes));
+	s->program.layout_opts = layout_opts_of(s->options);
+	OT_TRY(lay_out(s, 0));
 	OT_TRY(make_feeds(s));
-	for (uint32_t i = 0; i < s->nfeeds; i++) {
-		vp_modules_follow(s, &s->feeds[i]);
-		vp_arrivals_follow(s, &s->feeds[i]);
-	}
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		follow(s, &s->feeds[i]);
 	OT_TRY(vp_sizes_fit(s));
 	OT_TRY(vp_batches_make(s)); /* before memory is shared: an engine's memory depends on it */
 	OT_TRY(vp_share_create(s));
 	OT_TRY(vp_links_enter(&s->links)); /* everything that can fail without an engine has succeeded */
-	OT_TRY(open_engines(s));
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		OT_TRY(open_engine(s, i));
 	for (uint32_t i = 0; i < s->nfeeds; i++)
 		OT_TRY(vp_batch_send_retrying(s, &s->feeds[i]));
 	for (uint32_t i = 0; i < s->nfeeds; i++)
 		vp_batch_say_registers(s, &s->feeds[i]);
-	return NULL;
+	return vp_variables_say_mixed(s);
+}
+
+struct ot_err *vp_enable_joining(struct vp_session *s, uint32_t nclauses)
+{
+	struct vp_guest_link *link = s->links.items[s->links.n - 1];
+	uint32_t nth = s->nfeeds;
+
+	OT_TRY(vp_support_add_of(s, s->program.prog, s->links.n - 1));
+	OT_TRY(verify(s, s->program.prog));
+	OT_TRY(lay_out(s, nclauses));
+	OT_TRY(make_feed(s, link));
+	struct vp_feed *feed = &s->feeds[nth];
+	vp_feed_share_wait(feed);
+	follow(s, feed);
+	OT_TRY(vp_sizes_check(s, feed));
+	OT_TRY(vp_batch_make_joining(s, nth));
+	OT_TRY(vp_share_add(s, feed));
+	OT_TRY(vp_link_enter(&s->links, link));
+	vp_feed_share_wait(feed); /* an engine that was just injected has a connection of its own */
+	OT_TRY(open_engine(s, nth));
+	OT_TRY(vp_batch_send_retrying(s, feed));
+	vp_batch_say_registers(s, feed);
+	return vp_feed_start(s, feed);
 }

@@ -107,11 +107,14 @@ static bool is_lost(enum vp_guest_end how)
 	return how != VP_GUEST_POWERED_OFF && how != VP_GUEST_RESET;
 }
 
-static void describe(const struct vp_client *c, enum vp_guest_end how, char *out, size_t size)
+static void describe(const struct vp_feed *feed, enum vp_guest_end how, char *out, size_t size)
 {
+	const struct vp_client *c = &feed->link->client;
 	const char *text = end_text(how);
 
-	if (text)
+	if (*feed->broke)
+		snprintf(out, size, "guest %s is traced no more: %s", c->guest_name, feed->broke);
+	else if (text)
 		snprintf(out, size, "guest %s %s", c->guest_name, text);
 	else if (how == VP_GUEST_HUNG_UP)
 		snprintf(
@@ -122,24 +125,41 @@ static void describe(const struct vp_client *c, enum vp_guest_end how, char *out
 		snprintf(out, size, "guest %s: its VMM (PID %u) has ended", c->guest_name, c->pid);
 }
 
-/* The last guest's end is the session's; each other one is said as it is noticed. */
+static void tell(struct vp_session *s, const struct vp_feed *feed)
+{
+	const struct vp_guest_news news = { .guest = (uint32_t)(feed - s->feeds) - 1,
+					    .name = feed->link->client.guest_name,
+					    .how = feed->end,
+					    .text = s->end.gone_text };
+
+	if (s->sink.guest)
+		s->sink.guest(s->sink.arg, &news);
+}
+
+/* The last guest's end is the session's, unless others may join; each other one is said as it is noticed.
+ * That of a guest which a pattern means is no loss: such guests come and go. */
 static void note(struct vp_session *s, struct vp_feed *feed, enum vp_guest_end how)
 {
-	char text[sizeof(s->end.gone_text) + 32];
+	char text[sizeof(s->end.gone_text) + 48];
 
 	if (feed->ended)
 		return;
 	feed->ended = true;
 	feed->end = how;
-	if (!s->end.guest_ended || !is_lost(s->end.guest_end))
-		s->end.guest_end = how;
-	s->end.guest_ended = true;
-	describe(&feed->link->client, how, s->end.gone_text, sizeof(s->end.gone_text));
-	if (!others_go_on(s)) {
+	if (!feed->link->may_end) {
+		if (!s->end.guest_ended || !is_lost(s->end.guest_end))
+			s->end.guest_end = how;
+		s->end.guest_ended = true;
+	}
+	describe(feed, how, s->end.gone_text, sizeof(s->end.gone_text));
+	tell(s, feed);
+	bool others = others_go_on(s);
+	if (!others && !s->awaits) {
 		s->end.gone_reason = s->end.gone_text;
 		return;
 	}
-	snprintf(text, sizeof(text), "%s; the others go on", s->end.gone_text);
+	snprintf(text, sizeof(text), "%s; %s", s->end.gone_text,
+		 others ? "the others go on" : "the session waits for the next one");
 	vp_session_say(s, text);
 }
 
@@ -169,12 +189,11 @@ bool vp_kernel_replaced(const struct vp_feed *feed)
 	return how == VP_GUEST_RESET || how == VP_GUEST_LOADED;
 }
 
-static enum vp_guest_end reported_by(const struct vp_session *s, const struct vp_feed *feed)
+static enum vp_guest_end reported_by(const struct vp_feed *feed)
 {
-	if (!s->shared.mem || !feed->opened || !feed->ncpus)
+	if (!feed->opened || !feed->ncpus)
 		return VP_GUEST_RUNS;
-	const struct vp_vcpu_status *first = (const void *)(s->shared.mem + feed->open.status_offset);
-	uint64_t how = __atomic_load_n(&first->guest_end, __ATOMIC_ACQUIRE);
+	uint64_t how = __atomic_load_n(&vp_feed_status(feed)->guest_end, __ATOMIC_ACQUIRE);
 	return how < VP_GUEST_ENDS ? (enum vp_guest_end)how : VP_GUEST_RUNS;
 }
 
@@ -206,23 +225,41 @@ static bool explain(const struct vp_guest_link *link, enum vp_guest_end reported
 
 /* --- an error of the connection ---------------------------------------------------------------- */
 
-/* What this guest's vCPUs hold of the memory that engines share. */
-static void release(struct vp_session *s, struct vp_feed *feed)
+void vp_feed_release(struct vp_session *s, struct vp_feed *feed)
 {
-	for (uint32_t cpu = 0; s->shared.dynvars && cpu < feed->ncpus; cpu++)
-		dif_dynvars_vcpu_gone(s->shared.dynvars, feed->open.first_cpu + cpu);
-	if (s->shared.mem && feed->opened)
-		vp_specs_engine_gone((uint64_t *)(void *)(s->shared.mem + feed->open.specs_offset),
+	struct dif_dynvars *dv = s->apart ? NULL : s->feeds[0].shared.dynvars;
+
+	for (uint32_t cpu = 0; dv && cpu < feed->ncpus; cpu++)
+		dif_dynvars_vcpu_gone(dv, feed->open.first_cpu + cpu);
+	if (!s->apart && feed->opened)
+		vp_specs_engine_gone((uint64_t *)(void *)(feed->shared.mem + feed->open.specs_offset),
 				     feed->open.nspec, feed->open.engine);
+}
+
+void vp_feed_gone(struct vp_session *s, struct vp_feed *feed)
+{
+	feed->gone = true;
+	feed->asked.waiting = feed->asked.silent = false;
+	vp_feed_release(s, feed);
+}
+
+void vp_note_broken(struct vp_session *s, struct vp_feed *feed, const char *why)
+{
+	snprintf(feed->broke, sizeof(feed->broke), "%s", why);
+	vp_feed_gone(s, feed);
 }
 
 struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct ot_err *err)
 {
-	if (!err || ot_err_code(err) != OT_ERR_GUEST_GONE)
+	bool broken = err && s->apart && feed->link->client.broken;
+
+	if (!err || (!broken && ot_err_code(err) != OT_ERR_GUEST_GONE))
 		return err;
+	if (broken)
+		vp_note_broken(s, feed, ot_err_message(err));
+	else
+		vp_feed_gone(s, feed);
 	ot_err_destroy(err);
-	feed->gone = true;
-	release(s, feed);
 	return NULL;
 }
 
@@ -268,12 +305,14 @@ static bool resolve(struct vp_session *s, uint64_t now, bool broken)
 
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
-		enum vp_guest_end reported = reported_by(s, feed), how;
+		enum vp_guest_end reported = reported_by(feed), how;
 		if (feed->ended || (!feed->gone && (broken || reported == VP_GUEST_RUNS)))
 			continue;
 		if (!feed->noticed_ns)
 			feed->noticed_ns = now;
-		if (explain(feed->link, reported, now - feed->noticed_ns, &how))
+		if (*feed->broke)
+			note(s, feed, VP_GUEST_HUNG_UP);
+		else if (explain(feed->link, reported, now - feed->noticed_ns, &how))
 			note(s, feed, how);
 		else
 			all = false;
@@ -292,24 +331,6 @@ void vp_ends_settle(struct vp_session *s)
 
 	while (!resolve(s, ot_now_ns(), true))
 		nanosleep(&pause, NULL);
-}
-
-struct ot_err *vp_ended_leave(struct vp_session *s)
-{
-	for (uint32_t i = 1; i < s->nfeeds && !s->end.gone_reason; i++) {
-		struct vp_feed *feed = &s->feeds[i];
-		if (!feed->ended || feed->read_out)
-			continue;
-		if (!feed->gone && feed->started)
-			OT_TRY(vp_note_gone(s, feed, vp_client_stop(&feed->link->client)));
-		OT_TRY(vp_drain_ended(s, i));
-		if (!feed->gone)
-			release(s, feed);
-		vp_client_close(&feed->link->client); /* an engine that is left removes its sites */
-		feed->gone = feed->read_out = true;
-		feed->modules.followed = false;
-	}
-	return NULL;
 }
 
 /* The result is the end of a guest, whose memory is read while it runs and changes its page tables: one check

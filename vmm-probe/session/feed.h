@@ -4,6 +4,7 @@
 #define VP_SESSION_FEED_H
 
 #include "base/buf.h"
+#include "dif/vm/dynvar.h"
 #include "vmm-probe/attach/link.h"
 #include "vmm-probe/engine/service/session.h"
 #include "vmm-probe/engine/wire/batch.h"
@@ -45,15 +46,37 @@ struct vp_feed_agent {
 	uint64_t missed;            /* hits that its kprobes missed before the session */
 };
 
+/* The memory that an engine shares with this process: two memfds, mapped one behind the other (share.c).
+ * Offsets in `open` count from the start of the first. */
+struct vp_feed_shared {
+	int common_fd; /* variables and speculations, which it may have in common with the host engine; -1:
+			  none yet */
+	int own_fd;    /* status and buffers, which no other engine gets; -1: none yet */
+	uint64_t common, size;       /* bytes of the first, and of both */
+	uint8_t *mem;                /* NULL: not mapped */
+	struct dif_dynvars *dynvars; /* NULL: there are none, or they are the host engine's */
+	struct dif_dynvar_drops dynvars_seen;
+};
+
+/* An exchange of buffers that its engine was asked for (exchange.c). */
+struct vp_feed_asked {
+	bool waiting;        /* it has not answered */
+	bool take;           /* an exchange; else only its status */
+	bool busy;           /* another request of this session's waits for its reply */
+	bool silent;         /* it has not answered for so long that it was said */
+	uint64_t since_ns;   /* when it was asked */
+	uint64_t covered_ns; /* what it has handed over is all until then */
+};
+
 /* A source of data: an engine, with the buffers that it writes. One struct with many fields: each file of the
  * session keeps its own part of an engine's state here. */
 struct vp_feed {
+	struct vp_session *session;
 	struct vp_guest_link *link; /* NULL: the host engine */
 	uint32_t guest;             /* index, for records; 0 for the host engine */
 	uint32_t ncpus;
 	struct vp_msg_open open;
-	uint64_t shared_size; /* from open.status_offset on: bytes of shared memory that are its own … */
-	int shared_fd;        /* … a memfd that no other engine gets; -1: none yet */
+	struct vp_feed_shared shared;
 	struct vp_session_memory memory;
 	bool opened;
 	bool started;
@@ -63,7 +86,10 @@ struct vp_feed {
 	bool ended;     /* its guest has: */
 	enum vp_guest_end end; /* … in this way; else VP_GUEST_RUNS */
 	bool read_out;         /* gone, and its data has been read */
+	bool left;             /* ended, and nothing is kept of it but names */
 	bool damaged;          /* its engine has handed over nonsense, which was said */
+	char broke[160];       /* what its engine did that ended its part of the session; "" */
+	struct vp_feed_asked asked;
 	bool has_work;         /* something is enabled here */
 	bool follows_programs; /* arrivals.c's: their probes are enabled when they begin */
 	struct vp_kernel_watch watch;
@@ -79,5 +105,24 @@ struct vp_feed {
 	uint64_t registers[VP_HW_SITES];        /* addresses of sites with a debug register; 0: none … */
 	uint64_t registers_before[VP_HW_SITES]; /* … those of earlier batches */
 };
+
+/** session.c: give a guest's engine its variables, have it plant its sites, and let its probes fire, if it
+ * has any. */
+OT_MUST_CHECK struct ot_err *vp_feed_start(struct vp_session *s, struct vp_feed *feed);
+/** While a reply of this engine's is waited for, the others' data is taken. Once the session runs. */
+void vp_feed_share_wait(struct vp_feed *feed);
+
+/* Its engine takes requests: it answers one at a time, and one that is not answered yet is waited for by
+ * others. */
+static inline bool vp_feed_can_ask(const struct vp_feed *feed)
+{
+	return feed->started && !feed->gone && !feed->noticed_ns && !feed->asked.waiting && !feed->asked.busy;
+}
+
+/* Of its vCPU 0. The engine may be writing there. Only while shared.mem is mapped. */
+static inline struct vp_vcpu_status *vp_feed_status(const struct vp_feed *feed)
+{
+	return (struct vp_vcpu_status *)(void *)(feed->shared.mem + feed->open.status_offset);
+}
 
 #endif

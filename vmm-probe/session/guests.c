@@ -10,7 +10,7 @@ static struct ot_err *attach_none(struct vp_session *s)
 {
 	if (s->links.n)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "-g none cannot be combined with another guest");
-	return s->host_probes ? NULL : vp_probes_create(NULL, &s->host_probes);
+	return s->host.probes ? NULL : vp_probes_create(NULL, &s->host.probes);
 }
 
 /* -x trap; an unknown word was refused when the option was set. */
@@ -39,7 +39,7 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *guest)
 {
 	if (guest && !strcmp(guest, "none"))
 		return attach_none(s);
-	if (s->host_probes)
+	if (s->host.probes)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "-g none cannot be combined with another guest");
 	s->links.opts.trap = trap_wish(s);
 	s->links.opts.keep_semaphores = keeps_semaphores(s);
@@ -82,12 +82,9 @@ void vp_session_vcpu(const struct vp_session *s, uint32_t guest, uint32_t cpu, u
 	*ret_tid = 0;
 	for (uint32_t i = 1; *ret_pid && i < s->nfeeds; i++) {
 		const struct vp_feed *feed = &s->feeds[i];
-		if (feed->link != s->links.items[guest] || !s->shared.mem || !feed->opened ||
-		    cpu >= feed->ncpus)
+		if (feed->link != s->links.items[guest] || !feed->opened || cpu >= feed->ncpus)
 			continue;
-		const struct vp_vcpu_status *status =
-		    (const void *)(s->shared.mem + feed->open.status_offset);
-		uint32_t tid = __atomic_load_n(&status[cpu].tid, __ATOMIC_RELAXED);
+		uint32_t tid = __atomic_load_n(&vp_feed_status(feed)[cpu].tid, __ATOMIC_RELAXED);
 		*ret_tid = is_thread_of(*ret_pid, tid) ? tid : 0;
 	}
 }

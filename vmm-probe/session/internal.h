@@ -12,7 +12,6 @@
 #ifndef VP_SESSION_INTERNAL_H
 #define VP_SESSION_INTERNAL_H
 
-#include "dif/vm/dynvar.h"
 #include "vmm-probe/guest/process/processes.h"
 #include "vmm-probe/session/feed.h"
 #include "vmm-probe/session/host_symbols.h"
@@ -42,24 +41,24 @@ struct vp_pending {
 
 /* A program, laid out and matched. */
 struct vp_session_program {
-	struct dif_program
-	    *prog; /* its clauses: the user's, then those that must run before, then after them */
-	uint32_t first_support, first_after;
+	struct dif_program *prog; /* its clauses: the user's, then those of each guest's probes; of a guest
+				     that joins, behind these */
 	struct dif_layout_opts layout_opts;
 	bool aggregates;                   /* by at least one clause */
+	bool dynamic;                      /* it has dynamic variables */
+	struct dif_var_layout vars;        /* as it is now */
 	struct dif_clause_layout *layouts; /* by clause */
 	struct vp_enabled **enabled;       /* by EPID - 1; each stays where it is */
 	size_t nenabled, enabled_cap;
 };
 
-/* The memory that a session shares with its engines (share.c). */
-struct vp_session_shared {
-	int fd;          /* of what all of them have; of the rest, feed.shared_fd */
-	uint64_t common; /* bytes of that, a multiple of the page size; it comes first in … */
-	uint8_t *mem;    /* … all of it, as this process maps it */
-	uint64_t size;
-	struct dif_dynvars *dynvars;
-	struct dif_dynvar_drops dynvar_seen;
+/* The variables as BEGIN left them, for guests that have their own (variables.c). */
+struct vp_session_begun {
+	bool known;
+	struct dif_var_layout vars; /* of … */
+	const uint8_t *globals;
+	struct ot_buf cells; /* struct begun_cell, key, value: of associative arrays */
+	uint32_t value_size;
 };
 
 struct vp_session_pending {
@@ -100,6 +99,21 @@ struct vp_session_target {
 	uint64_t next_ns; /* when it is checked again */
 };
 
+/* What there was before the guest that joins. */
+struct vp_session_joining {
+	uint32_t nclauses, nkernels, nfeeds;
+	size_t nenabled;
+};
+
+/* What this process itself fires, BEGIN, END and ticks; and what programs mean when there is no guest. */
+struct vp_session_host {
+	struct vp_engine *engine;
+	struct vp_engine_session *es;
+	struct vp_probes *probes; /* when there is no guest … */
+	struct vp_host_types types;
+	struct vp_host_symbols symbols; /* … of processes */
+};
+
 struct vp_session {
 	struct vp_session_config config;
 	struct dif_options *options;
@@ -107,21 +121,21 @@ struct vp_session {
 	struct vp_links links;
 	struct vp_session_kernels kernels; /* of them */
 	bool said_args;                    /* that a late probe was left out because of its args[] */
-	struct vp_probes *host_probes;     /* when there is no guest */
-	struct vp_host_types host_types;
-	struct vp_host_symbols host_symbols;                /* of processes, when there is no guest */
+	struct vp_session_host host;
 	struct vp_user_symbols user_symbols[VP_GUESTS_MAX]; /* of the guests' processes; user_seen.h */
 	struct vp_frames_known frames[VP_GUESTS_MAX];       /* what their engines know of these' stacks */
 
-	struct vp_engine *host_engine;
-	struct vp_engine_session *host_es;
-	struct vp_feed *feeds;
+	struct vp_feed *feeds; /* room for 1 + VP_GUESTS_MAX: they stay where they are */
 	uint32_t nfeeds;
 
 	struct vp_session_program program;
 	struct vp_sink sink;
 	struct ot_arena arena; /* layouts */
-	struct vp_session_shared shared;
+	bool apart;            /* each guest has variables of its own */
+	bool awaits;           /* guests may join: the last one's end is not the session's */
+	bool draining;         /* while a request waits for its reply */
+	struct vp_session_begun begun;
+	struct vp_session_joining joining;
 	struct vp_session_ticks ticks;
 	struct vp_session_pending pending;
 	struct vp_session_due due;

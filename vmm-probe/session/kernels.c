@@ -57,6 +57,16 @@ void vp_kernels_group(struct vp_session *s)
 		add(s, 0);
 }
 
+bool vp_kernels_add(struct vp_session *s, uint32_t guest)
+{
+	s->kernels.of[guest] = kernel_of(s, guest);
+	bool is_new = s->kernels.of[guest] == s->kernels.n;
+
+	if (is_new)
+		add(s, guest);
+	return is_new;
+}
+
 uint32_t vp_session_nkernels(const struct vp_session *s)
 {
 	return s->kernels.n;

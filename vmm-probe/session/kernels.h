@@ -29,5 +29,8 @@ struct vp_session_kernels {
 
 /** Group the guests that are attached; the first one's kernel is number 0. */
 void vp_kernels_group(struct vp_session *s);
+/** The same of one more guest: the other kernels' numbers stay. True: no other runs its kernel, for which the
+ * program is to be compiled. */
+bool vp_kernels_add(struct vp_session *s, uint32_t guest);
 
 #endif

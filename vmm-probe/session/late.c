@@ -49,7 +49,7 @@ static struct known compiled_for(const struct vp_session *s, uint32_t clause)
 {
 	for (size_t i = 0; i < s->program.nenabled; i++) {
 		const struct vp_enabled *e = s->program.enabled[i];
-		if (e->clause_index == clause)
+		if (e->clause_index == clause && e->probe->kind != VP_PROBE_ERROR && e->guest < s->links.n)
 			return (struct known){ s->links.items[e->guest]->probes, e->probe };
 	}
 	return (struct known){ 0 };
@@ -61,7 +61,7 @@ static bool args_fit(struct vp_session *s, uint32_t clause, uint32_t guest, cons
 	uint64_t used = s->program.prog->clauses[clause].args_used;
 	struct known first = { 0 };
 
-	if (used)
+	if (used && strcmp(probe->module, "vmlinux") != 0) /* the core kernel's are those of its build */
 		first = compiled_for(s, clause);
 	for (unsigned n = 0; first.probe && n < 64; n++)
 		if (used & 1ull << n && (n == 63 || !is_same_arg(first, late, n)))
@@ -69,12 +69,10 @@ static bool args_fit(struct vp_session *s, uint32_t clause, uint32_t guest, cons
 	return true;
 }
 
-bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe)
+bool vp_late_args_fit(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe)
 {
 	char text[256];
 
-	if (probe->kind != VP_PROBE_SITE && probe->kind != VP_PROBE_AGENT)
-		return false;
 	if (args_fit(s, clause, guest, probe))
 		return true;
 	if (!s->said_args) {
@@ -89,10 +87,17 @@ bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const s
 	return false;
 }
 
+bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe)
+{
+	return (probe->kind == VP_PROBE_SITE || probe->kind == VP_PROBE_AGENT) &&
+	       vp_late_args_fit(s, clause, guest, probe);
+}
+
 /* The probes above @after, if a description means one. */
 struct ot_err *vp_late_enable(struct vp_session *s, struct vp_feed *feed, uint32_t after)
 {
-	struct vp_feed late = { .link = feed->link,
+	struct vp_feed late = { .session = s,
+				.link = feed->link,
 				.guest = feed->guest,
 				.ncpus = feed->ncpus,
 				.has_work = false,

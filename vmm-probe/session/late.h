@@ -9,6 +9,9 @@
  * others than those that it was compiled for, not; that is said once. */
 bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe);
 
+/** The same of a probe of a guest that joins: of its args[] alone. */
+bool vp_late_args_fit(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe);
+
 /** Match the session's clauses against the probes of a guest with ids above @p after, which may come by that,
  * and enable those that match. */
 OT_MUST_CHECK struct ot_err *vp_late_enable(struct vp_session *s, struct vp_feed *feed, uint32_t after);

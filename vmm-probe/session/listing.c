@@ -30,7 +30,7 @@ struct gathering {
 
 static struct vp_probes *registry(struct vp_session *s, uint32_t guest)
 {
-	return s->links.n ? s->links.items[guest]->probes : s->host_probes;
+	return s->links.n ? s->links.items[guest]->probes : s->host.probes;
 }
 
 static struct ot_err *make_key(struct gathering *g, const struct vp_probe *p)

@@ -98,25 +98,23 @@ static struct ot_err *fit(struct vp_feed *feed, const struct vp_private_parts *p
 	return NULL;
 }
 
-struct ot_err *vp_memory_fit(struct vp_session *s, const struct vp_private_parts *parts)
+struct ot_err *vp_memory_fit(const struct vp_session *s, struct vp_feed *feed,
+			     const struct vp_private_parts *parts)
 {
+	struct vp_private_parts whole = *parts;
 	struct ot_buf dof;
 
+	if (!is_away(feed))
+		return NULL;
 	ot_buf_init(&dof);
 	struct ot_err *err = dif_dof_write(s->program.prog, &dof);
-	for (uint32_t i = 0; !err && i < s->nfeeds; i++) {
-		struct vp_feed *feed = &s->feeds[i];
-		struct vp_private_parts whole = *parts;
-		if (!is_away(feed))
-			continue;
-		whole.program = dof.len;
-		whole.mapped = s->shared.common + feed->shared_size + file_size(feed->link->orc_fd);
-		add_program(s, &whole);
-		add_batch(s, feed, &whole);
-		err = fit(feed, &whole);
-	}
+	whole.program = dof.len;
 	ot_buf_deinit(&dof);
-	return err;
+	OT_TRY(err);
+	whole.mapped = feed->shared.size + file_size(feed->link->orc_fd);
+	add_program(s, &whole);
+	add_batch(s, feed, &whole);
+	return fit(feed, &whole);
 }
 
 static struct ot_err *make_pages(int fd, uint64_t size)
@@ -131,19 +129,13 @@ static struct ot_err *make_pages(int fd, uint64_t size)
 	return e ? ot_err_os(e, "%llu bytes of buffers: try a smaller -b", (unsigned long long)size) : NULL;
 }
 
-struct ot_err *vp_memory_make_pages(const struct vp_session *s)
+struct ot_err *vp_memory_make_pages(const struct vp_feed *feed)
 {
-	bool away = false;
-
-	for (uint32_t i = 0; i < s->nfeeds; i++) {
-		const struct vp_feed *feed = &s->feeds[i];
-		if (!is_away(feed))
-			continue;
-		OT_TRY(make_pages(feed->shared_fd, feed->shared_size));
-		away = true;
-	}
+	if (!is_away(feed))
+		return NULL;
+	OT_TRY(make_pages(feed->shared.own_fd, feed->shared.size - feed->shared.common));
 	/* variables, and the states of speculations */
-	return away ? make_pages(s->shared.fd, s->shared.common) : NULL;
+	return make_pages(feed->shared.common_fd, feed->shared.common);
 }
 
 bool vp_session_memory(const struct vp_session *s, uint32_t guest, struct vp_session_memory *ret)

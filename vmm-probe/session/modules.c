@@ -158,12 +158,10 @@ static struct ot_err *poll_feed(struct vp_session *s, struct vp_feed *feed)
 }
 
 /* The engine's word in shared memory says whether asking is worth it. */
-static bool has_news(const struct vp_session *s, const struct vp_feed *feed)
+static bool has_news(const struct vp_feed *feed)
 {
-	const struct vp_vcpu_status *first = (const void *)(s->shared.mem + feed->open.status_offset);
-
 	return !feed->modules.asked ||
-	       __atomic_load_n(&first->modules, __ATOMIC_ACQUIRE) > feed->modules.seen;
+	       __atomic_load_n(&vp_feed_status(feed)->modules, __ATOMIC_ACQUIRE) > feed->modules.seen;
 }
 
 static struct ot_err *each_with_news(struct vp_session *s,
@@ -172,8 +170,7 @@ static struct ot_err *each_with_news(struct vp_session *s,
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
 
-		if (!feed->modules.followed || !feed->started || feed->gone || feed->noticed_ns ||
-		    !has_news(s, feed))
+		if (!feed->modules.followed || !vp_feed_can_ask(feed) || !has_news(feed))
 			continue;
 		OT_TRY(vp_note_gone(s, feed, answer(s, feed)));
 	}

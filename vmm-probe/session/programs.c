@@ -86,6 +86,7 @@ static struct ot_err *append(const struct gathering *g, struct list *list, const
 		list->items[list->n] = clauses[i];
 		list->items[list->n].kernel = g->s->kernels.of[g->guest];
 		list->items[list->n].guest = g->guest + 1;
+		list->items[list->n].after = list == &g->after;
 		list->n++;
 	}
 	return NULL;
@@ -113,17 +114,16 @@ static bool see_probe(void *arg, const struct vp_probe *probe)
 
 static struct ot_err *gather(struct gathering *g, const struct dif_program *prog)
 {
-	for (g->guest = 0; g->guest < g->s->links.n; g->guest++)
-		for (uint32_t i = 0; i < prog->nclauses; i++) {
-			uint64_t count;
+	for (uint32_t i = 0; i < prog->nclauses; i++) {
+		uint64_t count;
 
-			if (!vp_clause_wants_guest(g->s, &prog->clauses[i], g->guest))
-				continue;
-			OT_TRY(vp_probes_match(g->s->links.items[g->guest]->probes, &prog->clauses[i].probe,
-					       false, see_probe, g, &count));
-			if (g->err)
-				return g->err;
-		}
+		if (!vp_clause_wants_guest(g->s, &prog->clauses[i], g->guest))
+			continue;
+		OT_TRY(vp_probes_match(g->s->links.items[g->guest]->probes, &prog->clauses[i].probe, false,
+				       see_probe, g, &count));
+		if (g->err)
+			return g->err;
+	}
 	return NULL;
 }
 
@@ -146,18 +146,29 @@ static struct ot_err *extend(struct dif_program *prog, const struct gathering *g
 	return NULL;
 }
 
-struct ot_err *vp_support_add(struct vp_session *s, struct dif_program *prog)
+/* For guests @from to @end - 1. */
+static struct ot_err *add_of(struct vp_session *s, struct dif_program *prog, uint32_t from, uint32_t end)
 {
 	struct gathering g = { .s = s };
+	struct ot_err *err = NULL;
 
 	ot_map_init(&g.seen);
-	s->program.first_support = prog->nclauses;
-	struct ot_err *err = gather(&g, prog);
-	s->program.first_after = prog->nclauses + (uint32_t)g.before.n;
+	for (g.guest = from; !err && g.guest < end; g.guest++)
+		err = gather(&g, prog);
 	if (!err && (g.before.n || g.after.n))
 		err = extend(prog, &g);
 	ot_map_deinit(&g.seen);
 	free(g.before.items);
 	free(g.after.items);
 	return err;
+}
+
+struct ot_err *vp_support_add(struct vp_session *s, struct dif_program *prog)
+{
+	return add_of(s, prog, 0, s->links.n);
+}
+
+struct ot_err *vp_support_add_of(struct vp_session *s, struct dif_program *prog, uint32_t guest)
+{
+	return add_of(s, prog, guest, guest + 1);
 }

@@ -19,6 +19,7 @@
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/memory.h"
 #include "vmm-probe/session/modules.h"
+#include "vmm-probe/session/variables.h"
 
 /* An exit() in a guest is noticed within this time, at any rates. */
 #define EXIT_POLL_NS    20000000ull
@@ -43,9 +44,8 @@ struct ot_err *vp_session_create(const struct vp_session_config *config, struct 
 	s->config = *config;
 	s->options = config->options;
 	s->links.opts = config->attach;
-	s->shared.fd = -1;
 	ot_arena_init(&s->arena);
-	vp_host_symbols_init(&s->host_symbols);
+	vp_host_symbols_init(&s->host.symbols);
 	vp_kernels_group(s);
 	*ret = s;
 	return NULL;
@@ -58,8 +58,8 @@ void vp_session_destroy(struct vp_session *s)
 		return;
 	for (uint32_t i = 0; i < s->links.n; i++)
 		vp_client_close(&s->links.items[i]->client);
-	vp_engine_session_close(s->host_es);
-	vp_engine_destroy(s->host_engine);
+	vp_engine_session_close(s->host.es);
+	vp_engine_destroy(s->host.engine);
 	vp_share_destroy(s);
 	for (uint32_t i = 0; i < s->nfeeds; i++) {
 		free(s->feeds[i].seen);
@@ -68,30 +68,64 @@ void vp_session_destroy(struct vp_session *s)
 	free(s->feeds);
 	for (uint32_t i = 0; i < s->links.n; i++)
 		vp_link_destroy(s->links.items[i]);
-	vp_probes_destroy(s->host_probes);
-	vp_host_types_deinit(&s->host_types);
-	vp_host_symbols_deinit(&s->host_symbols);
+	vp_probes_destroy(s->host.probes);
+	vp_host_types_deinit(&s->host.types);
+	vp_host_symbols_deinit(&s->host.symbols);
 	for (uint32_t i = 0; i < VP_GUESTS_MAX; i++) {
 		vp_frames_deinit(&s->frames[i]);
 		vp_user_symbols_deinit(&s->user_symbols[i]);
 	}
 	vp_processes_close(s->target.ps);
 	vp_pending_free(s);
+	vp_variables_free(s);
 	free(s->program.enabled);
 	free(s->ticks.items);
 	ot_arena_deinit(&s->arena);
 	free(s);
 }
 
+static struct ot_err *drain_due(struct vp_session *s, uint64_t now, bool status);
+
+/* Whatever is due, of the other guests too: @arg's engine is being waited for. */
+static struct ot_err *meanwhile(void *arg)
+{
+	struct vp_feed *feed = arg;
+	struct vp_session *s = feed->session;
+
+	if (s->draining)
+		return NULL;
+	s->draining = feed->asked.busy = true;
+	vp_ticks_fire(s, ot_now_ns());
+	struct ot_err *err = vp_exchange_late(s);
+	if (!err)
+		err = drain_due(s, ot_now_ns(), false);
+	s->draining = feed->asked.busy = false;
+	return err;
+}
+
+struct ot_err *vp_feed_start(struct vp_session *s, struct vp_feed *feed)
+{
+	if (!feed->has_work)
+		return NULL;
+	vp_variables_give(s, feed);
+	OT_TRY(vp_note_gone(s, feed, vp_client_start(&feed->link->client)));
+	feed->started = true;
+	return vp_agent_started(s, feed);
+}
+
+/* From now on there is something to be done while one of them does not answer. */
+void vp_feed_share_wait(struct vp_feed *feed)
+{
+	feed->link->client.meanwhile = meanwhile;
+	feed->link->client.meanwhile_arg = feed;
+}
+
 static struct ot_err *start_guests(struct vp_session *s)
 {
-	for (uint32_t i = 1; i < s->nfeeds; i++) {
-		struct vp_feed *feed = &s->feeds[i];
-		if (!feed->has_work)
-			continue;
-		OT_TRY(vp_note_gone(s, feed, vp_client_start(&feed->link->client)));
-		feed->started = true;
-	}
+	for (uint32_t i = 1; i < s->nfeeds; i++)
+		OT_TRY(vp_feed_start(s, &s->feeds[i]));
+	for (uint32_t i = 1; i < s->nfeeds; i++)
+		vp_feed_share_wait(&s->feeds[i]);
 	return NULL;
 }
 
@@ -100,9 +134,10 @@ struct ot_err *vp_session_start(struct vp_session *s)
 {
 	uint64_t none[10] = { 0 };
 
-	OT_TRY(vp_engine_session_start(s->host_es));
+	OT_TRY(vp_engine_session_start(s->host.es));
 	s->feeds[0].started = true;
-	vp_engine_session_fire(s->host_es, DIF_PROBE_BEGIN, none);
+	vp_engine_session_fire(s->host.es, DIF_PROBE_BEGIN, none);
+	OT_TRY(vp_variables_keep(s));
 	if (!vp_exit_called(s))
 		OT_TRY(start_guests(s));
 
@@ -111,7 +146,6 @@ struct ot_err *vp_session_start(struct vp_session *s)
 		s->ticks.items[i].next_ns = now + s->ticks.items[i].interval_ns;
 	s->due.next_clean_ns = now + s->options->cleanrate_ns;
 	s->due.next_kernel_ns = now + OT_NS_PER_SEC;
-	OT_TRY(vp_agents_started(s));
 	return vp_modules_poll(s);
 }
 
@@ -146,7 +180,7 @@ static uint64_t next_due(struct vp_session *s, uint64_t now)
 	if (o->bufpolicy == DIF_BUF_SWITCH)
 		due = earliest(due, earliest(next_of(s->due.last_switch_ns, o->switchrate_ns),
 					     next_of(s->due.last_agg_ns, o->aggrate_ns)));
-	if (s->shared.dynvars)
+	if (s->program.dynamic)
 		due = earliest(due, s->due.next_clean_ns);
 	if (s->links.n)
 		due = earliest(due, now + (vp_modules_followed(s) ? MODULES_POLL_NS : EXIT_POLL_NS));
@@ -164,7 +198,8 @@ static struct ot_err *sleep_until(struct vp_session *s, uint64_t due, int wake_f
 
 	for (uint32_t i = 1; i < s->nfeeds; i++)
 		if (!s->feeds[i].gone)
-			fds[nfds++] = (struct pollfd){ .fd = s->feeds[i].link->client.sock };
+			fds[nfds++] = (struct pollfd){ .fd = s->feeds[i].link->client.sock,
+						       .events = s->feeds[i].asked.waiting ? POLLIN : 0 };
 	int n = ppoll(fds, nfds, &ts, NULL);
 	if (n < 0 && errno != EINTR)
 		return ot_err_os(errno, "poll");
@@ -173,7 +208,7 @@ static struct ot_err *sleep_until(struct vp_session *s, uint64_t due, int wake_f
 			continue;
 		for (uint32_t k = 1; k < s->nfeeds; k++) {
 			struct vp_feed *feed = &s->feeds[k];
-			if (feed->link->client.sock == fds[i].fd)
+			if (!feed->gone && feed->link->client.sock == fds[i].fd)
 				OT_TRY(vp_note_gone(s, feed,
 						    ot_err_new(OT_ERR_GUEST_GONE,
 							       "the guest's VMM (PID %u) has ended",
@@ -211,6 +246,12 @@ static bool exit_waits(struct vp_session *s)
 	return ot_map_gets(&s->options->set, "statusrate") != NULL;
 }
 
+/* Records received with aggregations wait for their own turn, but no more of them than one buffer. */
+static bool has_room(const struct vp_session *s)
+{
+	return s->program.aggregates && s->pending.bytes <= s->options->bufsize;
+}
+
 /* Whatever is due by the rates. */
 static struct ot_err *drain_due(struct vp_session *s, uint64_t now, bool status)
 {
@@ -218,20 +259,45 @@ static struct ot_err *drain_due(struct vp_session *s, uint64_t now, bool status)
 	unsigned what = status ? VP_DRAIN_STATUS : 0;
 
 	if (o->bufpolicy == DIF_BUF_SWITCH) {
-		/* records received with aggregations wait for their own turn, but no more of them than one
-		 * buffer */
-		bool room = s->program.aggregates && s->pending.bytes <= o->bufsize;
-		what |= is_over(&s->due.last_agg_ns, now, o->aggrate_ns) && room ? VP_DRAIN_TAKE : 0;
+		what |= is_over(&s->due.last_agg_ns, now, o->aggrate_ns) && has_room(s) ? VP_DRAIN_TAKE : 0;
 		what |= is_over(&s->due.last_switch_ns, now, o->switchrate_ns) ? VP_DRAIN_TAKE | VP_DRAIN_GIVE
 									       : 0;
 	}
 	return what ? vp_drain(s, what) : NULL;
 }
 
+struct ot_err *vp_session_snap(struct vp_session *s)
+{
+	const struct dif_options *o = s->options;
+
+	if (o->bufpolicy != DIF_BUF_SWITCH || !has_room(s) ||
+	    !is_over(&s->due.last_agg_ns, ot_now_ns(), o->aggrate_ns))
+		return NULL;
+	return vp_drain(s, VP_DRAIN_TAKE);
+}
+
+struct ot_err *vp_session_sleep(struct vp_session *s, int wake_fd)
+{
+	if (vp_exit_called(s) && !exit_waits(s))
+		return NULL;
+	return sleep_until(s, next_due(s, ot_now_ns()), wake_fd);
+}
+
+static void clean_variables(struct vp_session *s)
+{
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		if (s->feeds[i].shared.dynvars)
+			dif_dynvars_clean(s->feeds[i].shared.dynvars);
+}
+
 struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_session_state *ret_state)
 {
-	if (!vp_exit_called(s) || exit_waits(s))
-		OT_TRY(sleep_until(s, next_due(s, ot_now_ns()), wake_fd));
+	OT_TRY(vp_session_sleep(s, wake_fd));
+	return vp_session_take(s, ret_state);
+}
+
+struct ot_err *vp_session_take(struct vp_session *s, enum vp_session_state *ret_state)
+{
 	vp_ticks_fire(s, ot_now_ns());
 
 	uint64_t now = ot_now_ns();
@@ -247,8 +313,9 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 	bool status = is_over(&s->due.last_status_ns, now, s->options->statusrate_ns);
 	bool noticed = status || !exit_waits(s);
 
-	if (s->shared.dynvars && is_due(&s->due.next_clean_ns, now, s->options->cleanrate_ns))
-		dif_dynvars_clean(s->shared.dynvars);
+	if (s->program.dynamic && is_due(&s->due.next_clean_ns, now, s->options->cleanrate_ns))
+		clean_variables(s);
+	OT_TRY(vp_exchange_late(s));
 	if (!(noticed && vp_exit_called(s)) && !s->end.gone_reason)
 		OT_TRY(drain_due(s, now, status));
 	OT_TRY(vp_frames_send_wanted(s));
@@ -263,9 +330,11 @@ static struct ot_err *stop_guests(struct vp_session *s)
 {
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
-		if (!feed->started || feed->gone)
+		if (!feed->started)
 			continue;
-		OT_TRY(vp_note_gone(s, feed, vp_client_stop(&feed->link->client)));
+		OT_TRY(vp_exchange_settle(s)); /* others were asked while one of them was waited for */
+		if (!feed->gone)
+			OT_TRY(vp_note_gone(s, feed, vp_client_stop(&feed->link->client)));
 	}
 	return NULL;
 }
@@ -274,22 +343,24 @@ static struct ot_err *stop_guests(struct vp_session *s)
  * no longer knows its guest's clock. */
 struct ot_err *vp_session_stop(struct vp_session *s)
 {
+	const unsigned all = VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE | VP_DRAIN_WAIT;
 	uint64_t none[10] = { 0 };
 
 	if (s->links.n)
-		OT_TRY(vp_drain(s, VP_DRAIN_STATUS));
+		OT_TRY(vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_WAIT));
 	OT_TRY(vp_modules_last(s));
 	OT_TRY(stop_guests(s));
 	vp_ends_settle(s);
 	OT_TRY(vp_agents_stopped(s));
 	if (s->links.n)
-		OT_TRY(vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE));
-	if (s->host_es) {
+		OT_TRY(vp_drain(s, all));
+	if (s->host.es) {
 		vp_exit_called(s); /* END's exit() overrides an earlier status */
-		vp_engine_session_fire(s->host_es, DIF_PROBE_END, none);
+		vp_engine_session_fire(s->host.es, DIF_PROBE_END, none);
 	}
-	struct ot_err *err = vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE | VP_DRAIN_ALL);
+	struct ot_err *err = vp_drain(s, all | VP_DRAIN_ALL);
 	vp_exit_called(s);
+	vp_ends_settle(s);
 	return err;
 }
 

@@ -5,8 +5,8 @@
  *
  * Life cycle: create → attach (none, one or several guests) → [compile for each
  * kernel with vp_session_world()] → enable → start (BEGIN fires) → poll … → stop (sites are removed, END
- * fires, the remaining data is handed out) → destroy. Destroying at any point leaves the guests clean. One
- * thread.
+ * fires, the remaining data is handed out) → destroy. Guests may join while it is polled (adopt, join).
+ * Destroying at any point leaves the guests clean. One thread.
  */
 #ifndef VP_SESSION_SESSION_H
 #define VP_SESSION_SESSION_H
@@ -118,6 +118,38 @@ OT_MUST_CHECK struct ot_err *vp_session_enable(struct vp_session *s, struct dif_
 /** Plant the sites and fire BEGIN; then the session is active. */
 OT_MUST_CHECK struct ot_err *vp_session_start(struct vp_session *s);
 
+/* --- guests that come and go: join.c ---------------------------------------------------------------- */
+
+struct vp_guest_link;
+
+/** How the session attaches guests, once it has attached one; for those that are attached elsewhere.
+ * Borrowed. */
+const struct vp_attach_opts *vp_session_attach_opts(const struct vp_session *s);
+/** Guests may join, so the end of the last one is not the session's, and each guest's variables are its own.
+ * Before the session is enabled. */
+void vp_session_await(struct vp_session *s);
+/** How many guests there may be: those there are, unless others may join. */
+uint32_t vp_session_nguests_max(const struct vp_session *s);
+/** The end of this guest is no loss to the session: vp_session_guest_end() does not count it. */
+void vp_session_may_end(struct vp_session *s, uint32_t guest);
+/** Has this guest ended, and is nothing held of its VMM any more? */
+bool vp_session_has_left(const struct vp_session *s, uint32_t guest);
+/** May it join again when it can be attached? Not if somebody has detached it, or saves it. */
+bool vp_session_may_return(const struct vp_session *s, uint32_t guest);
+
+/** Take @p link, a guest that was attached elsewhere, into a session that runs; it is the session's from now
+ * on, also after an error. *ret_new_kernel: no guest of the session runs its kernel, and the program is to be
+ * compiled for the last one of vp_session_nkernels() now. Then join() or reject(). LIMIT: there were too
+ * many. */
+OT_MUST_CHECK struct ot_err *vp_session_adopt(struct vp_session *s, struct vp_guest_link *link,
+					      uint32_t *ret_guest, bool *ret_new_kernel);
+/** Enable and start the program in the guest that was adopted. BEGIN is not fired again. After an error
+ * reject() is to be called. */
+OT_MUST_CHECK struct ot_err *vp_session_join(struct vp_session *s);
+/** Leave the guest that was adopted and has not joined, with the clauses that were compiled for it. A
+ * compiler for its kernel is to be destroyed before. */
+void vp_session_reject(struct vp_session *s);
+
 enum vp_session_state {
 	VP_SESSION_ACTIVE,
 	VP_SESSION_EXITED, /* exit() was called: call vp_session_stop() */
@@ -131,6 +163,14 @@ enum vp_session_state {
  */
 OT_MUST_CHECK struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd,
 					     enum vp_session_state *ret_state);
+
+/** The two halves of vp_session_poll(): sleep for as long as that; then do what it does. */
+OT_MUST_CHECK struct ot_err *vp_session_sleep(struct vp_session *s, int wake_fd);
+OT_MUST_CHECK struct ot_err *vp_session_take(struct vp_session *s, enum vp_session_state *ret_state);
+
+/** Hand out the aggregations, if aggrate has passed since they were last handed out, and no more records wait
+ * than one buffer holds. */
+OT_MUST_CHECK struct ot_err *vp_session_snap(struct vp_session *s);
 
 /** Watch the process of guest number @p guest that $target is (vp_session_config.target_pid), from now on.
  * NOT_FOUND: there is none. Where the guest's types do not describe processes, nothing is watched. */
@@ -186,12 +226,17 @@ OT_MUST_CHECK struct ot_err *vp_session_need_agent(const struct vp_session *s, u
 
 struct vp_guest;
 struct vp_census;
-/** Have @p take (vp_census_tasks(), vp_census_modules()) read a guest that is attached. *ret is to be
- * deinited in any case. */
+/** Have @p take (vp_census_tasks() and its like) read a guest that is attached. *ret is to be deinited in any
+ * case. */
 OT_MUST_CHECK struct ot_err *vp_session_census(struct vp_session *s, uint32_t guest,
 					       struct ot_err *(*take)(struct vp_guest *guest,
 								      struct vp_census *ret),
 					       struct vp_census *ret);
+/** The same of a census of process @p pid: vp_census_libraries(). */
+OT_MUST_CHECK struct ot_err *vp_session_census_of(struct vp_session *s, uint32_t guest, uint64_t pid,
+						  struct ot_err *(*take)(struct vp_guest *guest, uint64_t pid,
+									 struct vp_census *ret),
+						  struct vp_census *ret);
 
 /** exit()'s status; 0: it was not called. */
 int vp_session_exit_status(const struct vp_session *s);
@@ -222,6 +267,12 @@ void vp_session_symbol(struct vp_session *s, uint32_t guest, uint64_t addr, enum
  * guest, of this host's process. */
 void vp_session_user_symbol(struct vp_session *s, uint32_t guest, uint64_t pid, uint64_t addr,
 			    enum vp_symbol_form form, char *buf, size_t size);
+
+/** Text of a frame of process @p pid at @p addr for which an engine has left @p note (engine/wire/notes.h): a
+ * line for each function at that place, the innermost one first, with '\n' between them. NULL: it is not
+ * known. Borrowed until the session ends. */
+const char *vp_session_note_text(struct vp_session *s, uint32_t guest, uint64_t pid, uint64_t addr,
+				 const char *note);
 
 /** Every symbol of the first guest, sorted by address: "addr name [module]" (--dump-symbols). */
 OT_MUST_CHECK struct ot_err *vp_session_each_symbol(struct vp_session *s,

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The session's shared memory: sealed memfds, which this process maps one behind the other.
+ * The memory that a session shares with each of its engines: two sealed memfds, which this process maps one
+ * behind the other.
  *
- *   globals | dynamic variables | speculations | feed 0: status, buffers | feed 1: status, buffers | …
- *   ── one that every engine gets ───────────── ── the host engine's ───── ── only this engine's ───
+ *   globals | dynamic variables | speculations | status | buffers
+ *   ── common ────────────────────────────────── ── own ─────────
  *
- * So a VMM that is compromised can write the variables that all guests share, but nothing in another guest's
- * buffers. Pages are this process's (memory.c); if an engine is in this process, unwritten pages are never
- * allocated.
+ * No other engine gets what is own. What is common, the host engine and the guest of a session of one guest
+ * have together, as in dtrace(1): a tick reads what the guest's clauses count. Of several guests each has its
+ * own (variables.c), and a VMM that is compromised can write nothing that another guest's clauses read.
+ *
+ * Pages are this process's (memory.c); if an engine is in this process, unwritten pages are never allocated.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,6 +24,12 @@
 #include "vmm-probe/session/memory.h"
 
 #define PAGE 4096ull
+
+/* What the program's variables take. */
+struct needs {
+	uint64_t globals, dynvars;
+	uint32_t key_size, value_size, locals;
+};
 
 static uint64_t page_up(uint64_t n)
 {
@@ -41,16 +51,21 @@ static uint32_t flags_of(const struct dif_options *o)
 	       (view && !strcmp(view, "both") ? VP_OPEN_EACH_HIT : 0u);
 }
 
-static void fill_open(struct vp_session *s, struct vp_feed *feed, uint64_t globals, uint64_t dynvars,
-		      uint32_t first_cpu)
+/* It has its variables with the host engine. */
+static bool is_with_host(const struct vp_session *s, const struct vp_feed *feed)
+{
+	return feed->link && !s->apart;
+}
+
+static void fill_open(struct vp_session *s, struct vp_feed *feed, const struct needs *needs)
 {
 	const struct dif_options *o = s->options;
 
 	feed->open = (struct vp_msg_open){
 		.bufsize = o->bufsize & ~7ull,
 		.aggsize = s->program.aggregates ? o->aggsize & ~7ull : 0,
-		.globals_size = globals,
-		.dynvars_size = dynvars,
+		.globals_size = needs->globals,
+		.dynvars_size = needs->dynvars,
 		.strsize = s->program.layout_opts.strsize,
 		.stackframes = s->program.layout_opts.stackframes,
 		.ustackframes = s->program.layout_opts.ustackframes,
@@ -59,45 +74,39 @@ static void fill_open(struct vp_session *s, struct vp_feed *feed, uint64_t globa
 		.nspec = (uint32_t)o->nspec,
 		.specsize = o->specsize,
 		.nvcpus = feed->ncpus,
-		.first_cpu = first_cpu,
+		.first_cpu = is_with_host(s, feed) ? s->feeds[0].ncpus : 0,
 		.bufpolicy = o->bufpolicy,
 		.flags = flags_of(o),
-		.engine = (uint32_t)(feed - s->feeds),
+		.engine = feed->link ? 1 : 0,
 		.only_cpu = only_cpu(s, feed),
 		/* time of this process is no cost to a guest */
 		.maxcost = feed->link && vp_link_costs(feed->link) ? (uint32_t)o->maxcost : 0,
 	};
 }
 
-/* Every feed's status and buffers behind one another; globals and dynamic variables are at the same
- * place for all of them. */
-static struct ot_err *place(struct vp_session *s, uint64_t globals, uint64_t dynvars, uint64_t *ret_total)
+static struct ot_err *place(struct vp_session *s, struct vp_feed *feed, const struct needs *needs)
 {
-	uint64_t shift = 0, total = 0;
-	uint32_t first_cpu = 0;
+	uint64_t total = 0;
 
-	for (uint32_t i = 0; i < s->nfeeds; i++) {
-		struct vp_feed *feed = &s->feeds[i];
-		fill_open(s, feed, globals, dynvars, first_cpu);
-		OT_TRY(vp_shared_layout(&feed->open, &total));
-		uint64_t own = feed->open.status_offset;
-		feed->open.status_offset += shift;
-		feed->open.buffers_offset += shift;
-		feed->shared_size = page_up(total - own);
-		shift = page_up(shift + total - own);
-		first_cpu += feed->ncpus;
-	}
-	s->shared.common = s->feeds[0].open.status_offset;
-	*ret_total = page_up(s->shared.common + shift);
+	fill_open(s, feed, needs);
+	OT_TRY(vp_shared_layout(&feed->open, &total));
+	feed->shared.common = feed->open.status_offset;
+	feed->shared.size = page_up(total);
 	return NULL;
 }
 
-static struct ot_err *make_files(struct vp_session *s)
+static struct ot_err *make_files(struct vp_session *s, struct vp_feed *feed)
 {
-	OT_TRY(ot_memfd_create("outsight-session", s->shared.common, &s->shared.fd));
-	for (uint32_t i = 0; i < s->nfeeds; i++)
-		OT_TRY(ot_memfd_create("outsight-buffers", s->feeds[i].shared_size, &s->feeds[i].shared_fd));
-	return NULL;
+	struct vp_feed_shared *sh = &feed->shared;
+
+	if (!is_with_host(s, feed)) {
+		OT_TRY(ot_memfd_create("outsight-session", sh->common, &sh->common_fd));
+	} else {
+		sh->common_fd = fcntl(s->feeds[0].shared.common_fd, F_DUPFD_CLOEXEC, 3);
+		if (sh->common_fd < 0)
+			return ot_err_os(errno, "duplicating a descriptor");
+	}
+	return ot_memfd_create("outsight-buffers", sh->size - sh->common, &sh->own_fd);
 }
 
 static bool map_file(uint8_t *at, uint64_t size, int fd)
@@ -105,68 +114,106 @@ static bool map_file(uint8_t *at, uint64_t size, int fd)
 	return !size || mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
 }
 
-/* s->shared.size bytes of address space, then the files in it. */
-static struct ot_err *map_files(struct vp_session *s)
+/* Address space, then the files in it. */
+static struct ot_err *map_files(struct vp_feed_shared *sh)
 {
-	void *p = mmap(NULL, s->shared.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	bool mapped = p != MAP_FAILED;
+	void *p = mmap(NULL, sh->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (mapped) {
-		s->shared.mem = p;
-		mapped = map_file(s->shared.mem, s->shared.common, s->shared.fd);
+	if (p != MAP_FAILED) {
+		sh->mem = p;
+		if (map_file(sh->mem, sh->common, sh->common_fd) &&
+		    map_file(sh->mem + sh->common, sh->size - sh->common, sh->own_fd))
+			return NULL;
 	}
-	for (uint32_t i = 0; mapped && i < s->nfeeds; i++)
-		mapped = map_file(s->shared.mem + s->feeds[i].open.status_offset, s->feeds[i].shared_size,
-				  s->feeds[i].shared_fd);
-	if (mapped)
-		return NULL;
 	return ot_err_os(errno, "mapping %llu bytes of buffers: try a smaller -b",
-			 (unsigned long long)s->shared.size);
+			 (unsigned long long)sh->size);
+}
+
+/* The table has a part for each vCPU of the engines that use it. */
+static struct ot_err *format_dynvars(struct vp_session *s, struct vp_feed *feed, const struct needs *needs)
+{
+	uint32_t ncpus = feed->ncpus;
+	uint8_t *mem = feed->shared.mem + feed->open.dynvars_offset;
+
+	if (!needs->dynvars || is_with_host(s, feed))
+		return NULL;
+	for (uint32_t i = 1; !feed->link && !s->apart && i < s->nfeeds; i++)
+		ncpus += s->feeds[i].ncpus;
+	OT_TRY(dif_dynvars_format(mem, needs->dynvars, ncpus, needs->key_size, needs->value_size));
+	return dif_dynvars_open(mem, needs->dynvars, &feed->shared.dynvars);
+}
+
+static struct ot_err *find_needs(struct vp_session *s, struct needs *ret)
+{
+	struct dif_var_layout *vars = &s->program.vars;
+
+	*ret = (struct needs){ 0 };
+	OT_TRY(dif_var_layout(s->program.prog, &s->program.layout_opts, &s->arena, vars));
+	OT_TRY(dif_dynvar_sizes(s->program.prog, &s->program.layout_opts, vars, &ret->key_size,
+				&ret->value_size));
+	ret->globals = vars->globals_size;
+	ret->locals = vars->locals_size;
+	if (ret->key_size)
+		ret->dynvars = page_up(s->options->dynvarsize ? s->options->dynvarsize : 1);
+	s->program.dynamic |= ret->key_size != 0;
+	return NULL;
+}
+
+static struct ot_err *make(struct vp_session *s, struct vp_feed *feed, const struct needs *needs)
+{
+	const struct vp_private_parts parts = { .key_max = needs->key_size, .locals = needs->locals };
+
+	OT_TRY(vp_memory_fit(s, feed, &parts));
+	OT_TRY(make_files(s, feed));
+	OT_TRY(vp_memory_make_pages(feed));
+	OT_TRY(map_files(&feed->shared));
+	return format_dynvars(s, feed, needs);
+}
+
+void vp_share_init(struct vp_feed *feed)
+{
+	feed->shared = (struct vp_feed_shared){ .common_fd = -1, .own_fd = -1 };
 }
 
 struct ot_err *vp_share_create(struct vp_session *s)
 {
-	struct dif_var_layout vars;
-	uint64_t total = 0, dynvars = 0;
-	uint32_t ncpus = 0, key_size = 0, value_size = 0;
+	struct needs needs;
 
 	for (uint32_t i = 0; i < s->nfeeds; i++)
-		s->feeds[i].shared_fd = -1;
-	OT_TRY(dif_var_layout(s->program.prog, &s->program.layout_opts, &s->arena, &vars));
-	OT_TRY(dif_dynvar_sizes(s->program.prog, &s->program.layout_opts, &vars, &key_size, &value_size));
-	if (key_size)
-		dynvars = page_up(s->options->dynvarsize ? s->options->dynvarsize : 1);
-	OT_TRY(place(s, vars.globals_size, dynvars, &total));
-	const struct vp_private_parts parts = { .key_max = key_size, .locals = vars.locals_size };
-	OT_TRY(vp_memory_fit(s, &parts));
+		vp_share_init(&s->feeds[i]);
+	OT_TRY(find_needs(s, &needs));
 	for (uint32_t i = 0; i < s->nfeeds; i++)
-		ncpus += s->feeds[i].ncpus;
-
-	OT_TRY(make_files(s));
-	OT_TRY(vp_memory_make_pages(s));
-	s->shared.size = total;
-	OT_TRY(map_files(s));
-	if (dynvars) {
-		uint8_t *mem = s->shared.mem + s->feeds[0].open.dynvars_offset;
-		OT_TRY(dif_dynvars_format(mem, dynvars, ncpus, key_size, value_size));
-		OT_TRY(dif_dynvars_open(mem, dynvars, &s->shared.dynvars));
-	}
+		OT_TRY(place(s, &s->feeds[i], &needs));
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		OT_TRY(make(s, &s->feeds[i], &needs));
 	return NULL;
+}
+
+struct ot_err *vp_share_add(struct vp_session *s, struct vp_feed *feed)
+{
+	struct needs needs;
+
+	OT_TRY(find_needs(s, &needs));
+	OT_TRY(place(s, feed, &needs));
+	return make(s, feed, &needs);
+}
+
+void vp_share_leave(struct vp_feed *feed)
+{
+	struct vp_feed_shared *sh = &feed->shared;
+	const int fds[] = { sh->common_fd, sh->own_fd };
+
+	dif_dynvars_close(sh->dynvars);
+	if (sh->mem)
+		munmap(sh->mem, sh->size);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	vp_share_init(feed);
 }
 
 void vp_share_destroy(struct vp_session *s)
 {
-	dif_dynvars_close(s->shared.dynvars);
-	if (s->shared.mem)
-		munmap(s->shared.mem, s->shared.size);
-	if (s->shared.fd >= 0)
-		close(s->shared.fd);
-	for (uint32_t i = 0; i < s->nfeeds; i++) {
-		if (s->feeds[i].shared_fd >= 0)
-			close(s->feeds[i].shared_fd);
-		s->feeds[i].shared_fd = -1;
-	}
-	s->shared.dynvars = NULL;
-	s->shared.mem = NULL;
-	s->shared.fd = -1;
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		vp_share_leave(&s->feeds[i]);
 }

@@ -108,8 +108,21 @@ struct ot_err *vp_sizes_fit(struct vp_session *s)
 				  (unsigned long long)o->nspec, VP_NSPEC_MAX);
 	if (use.speculates)
 		OT_TRY(fit(o, "a speculation", &o->specsize, o->nspec * most_cpus, SPEC_LIMIT));
-	OT_TRY(fit(o, "space for dynamic variables", &o->dynvarsize, 1, DYNVAR_LIMIT));
+	OT_TRY(fit(o, "space for dynamic variables", &o->dynvarsize, s->apart ? s->nfeeds : 1, DYNVAR_LIMIT));
 	clamp(&o->cleanrate_ns, CLEAN_FASTEST_NS, CLEAN_SLOWEST_NS);
 	clamp(&o->statusrate_ns, 1, STATUS_MAX_NS);
 	return NULL;
+}
+
+/* The sizes are those of the session by now. */
+struct ot_err *vp_sizes_check(const struct vp_session *s, const struct vp_feed *feed)
+{
+	struct dif_options sizes = *s->options;
+	uint64_t limit = buffer_limit() / (s->program.aggregates ? 2 : 1);
+
+	sizes.bufresize_manual = true;
+	OT_TRY(fit(&sizes, "a principal buffer", &sizes.bufsize, 2 * (uint64_t)feed->ncpus, limit));
+	return s->program.aggregates
+		   ? fit(&sizes, "an aggregation buffer", &sizes.aggsize, 2 * (uint64_t)feed->ncpus, limit)
+		   : NULL;
 }

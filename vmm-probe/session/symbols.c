@@ -36,9 +36,15 @@ void vp_session_user_symbol(struct vp_session *s, uint32_t guest, uint64_t pid, 
 			    enum vp_symbol_form form, char *buf, size_t size)
 {
 	if (!s->links.n)
-		vp_host_symbol(&s->host_symbols, pid, addr, form, buf, size);
+		vp_host_symbol(&s->host.symbols, pid, addr, form, buf, size);
 	else
 		vp_user_symbols_text(vp_user_symbols_of(s, guest), pid, addr, form, buf, size);
+}
+
+const char *vp_session_note_text(struct vp_session *s, uint32_t guest, uint64_t pid, uint64_t addr,
+				 const char *note)
+{
+	return s->links.n ? vp_user_notes_text(&vp_user_symbols_of(s, guest)->notes, pid, addr, note) : NULL;
 }
 
 struct ot_err *vp_session_each_symbol(struct vp_session *s,

@@ -53,7 +53,7 @@ void vp_ticks_fire(struct vp_session *s, uint64_t now)
 		uint64_t late = now - t->next_ns;
 		uint64_t args[10] = { 0, 1, late };
 
-		vp_engine_session_fire(s->host_es, t->probe_id, args);
+		vp_engine_session_fire(s->host.es, t->probe_id, args);
 		t->next_ns += t->interval_ns;
 		if (late / t->interval_ns > LATE_MAX)
 			t->next_ns = now + t->interval_ns;

@@ -229,7 +229,7 @@ struct ot_err *vp_frames_send_wanted(struct vp_session *s)
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
 
-		if (feed->started && !feed->gone && !feed->noticed_ns)
+		if (vp_feed_can_ask(feed))
 			OT_TRY(vp_note_gone(s, feed, send_met(s, feed)));
 	}
 	return NULL;

@@ -130,6 +130,13 @@ void vp_user_object_forget(struct vp_user_object *o)
 		vp_elf_pages_forget(o->pages);
 }
 
+const uint8_t *vp_user_object_page(struct vp_user_object *o, uint64_t index)
+{
+	const struct vp_elf_image *image = o->pages ? vp_elf_pages_image(o->pages) : NULL;
+
+	return image && index <= image->size / VP_IMAGE_PAGE ? image->page(image->arg, index) : NULL;
+}
+
 const char *vp_user_object_name(const struct vp_user_object *o)
 {
 	return o->name;

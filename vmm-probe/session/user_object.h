@@ -20,6 +20,9 @@ void vp_user_object_destroy(struct vp_user_object *object);
  * are no longer needed. */
 struct vp_elf *vp_user_object_elf(struct vp_user_object *object);
 void vp_user_object_forget(struct vp_user_object *object);
+/** Page @p index of the file, whatever it holds; NULL: it is not in the guest's memory. The same holds of it.
+ */
+const uint8_t *vp_user_object_page(struct vp_user_object *object, uint64_t index);
 
 /** The last part of its path; borrowed. */
 const char *vp_user_object_name(const struct vp_user_object *object);

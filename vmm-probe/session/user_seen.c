@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "vmm-probe/engine/wire/notes.h"
+
 static void say(void *arg, const char *text)
 {
 	vp_session_say(arg, text);
@@ -38,6 +40,22 @@ static uint64_t word(const uint8_t *data, uint64_t i)
 	return value;
 }
 
+/* A text or a note for each frame; what is behind the last one is zero. */
+static void see_notes(struct vp_user_symbols *us, const uint8_t *data, uint64_t frames, uint32_t size)
+{
+	const char *at = (const char *)data + 8 * (frames + 1), *end = (const char *)data + size;
+
+	for (uint64_t i = 1; i <= frames && at < end && word(data, i); i++) {
+		size_t len = strnlen(at, (size_t)(end - at));
+
+		if (at + len == end)
+			return;
+		if (vp_is_note(at))
+			vp_user_notes_see(us, word(data, 0), word(data, i), at);
+		at += len + 1;
+	}
+}
+
 /* A PID and its frames, up to a zero. */
 static void see_stack(struct vp_session *s, struct vp_user_symbols *us, const struct dif_action *action,
 		      const uint8_t *data, uint32_t size)
@@ -53,6 +71,8 @@ static void see_stack(struct vp_session *s, struct vp_user_symbols *us, const st
 			vp_user_symbols_see(us, word(data, 0), word(data, i));
 			vp_frames_met(known, us, word(data, 0), word(data, i));
 		}
+	if (size / 8 > frames + 1)
+		see_notes(us, data, frames, size);
 	if (size >= 16 && word(data, 1))
 		vp_frames_want(known, us, word(data, 0));
 }

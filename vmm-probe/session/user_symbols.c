@@ -64,6 +64,7 @@ void vp_user_symbols_deinit(struct vp_user_symbols *us)
 		vp_user_object_destroy(us->objects.entries[i]->value);
 	ot_map_deinit(&us->processes);
 	ot_map_deinit(&us->objects);
+	vp_user_notes_deinit(&us->notes);
 	vp_processes_close(us->ps);
 	memset(us, 0, sizeof(*us));
 }
@@ -82,8 +83,7 @@ void vp_user_symbols_round(struct vp_user_symbols *us)
 	us->has_budget = false;
 }
 
-/* Each piece of reading is between these two. False: the round has no more. */
-static bool begin_reading(struct vp_user_symbols *us)
+bool vp_user_symbols_read_begin(struct vp_user_symbols *us)
 {
 	if (us->has_budget) {
 		vp_budget_resume(&us->budget);
@@ -97,7 +97,7 @@ static bool begin_reading(struct vp_user_symbols *us)
 	return false;
 }
 
-static void end_reading(struct vp_user_symbols *us)
+void vp_user_symbols_read_end(struct vp_user_symbols *us)
 {
 	vp_budget_pause(&us->budget);
 }
@@ -152,10 +152,10 @@ static void renew(struct vp_user_symbols *us, struct process *p, uint64_t pid)
 	struct generation *g;
 
 	p->read = true;
-	if (!has_room(us) || !begin_reading(us))
+	if (!has_room(us) || !vp_user_symbols_read_begin(us))
 		return;
 	g = read_generation(us, pid);
-	end_reading(us);
+	vp_user_symbols_read_end(us);
 	if (!g)
 		return;
 	generation_destroy(p->items[GENERATIONS - 1]);
@@ -169,10 +169,10 @@ static bool is_current(struct vp_user_symbols *us, const struct process *p)
 
 	if (!p->items[0])
 		return false;
-	if (!begin_reading(us))
+	if (!vp_user_symbols_read_begin(us))
 		return true;
 	current = vp_maps_are_current(us->ps, &p->items[0]->maps);
-	end_reading(us);
+	vp_user_symbols_read_end(us);
 	return current;
 }
 
@@ -198,11 +198,11 @@ static struct vp_user_object *object_of(struct vp_user_symbols *us, struct gener
 
 	if (!o)
 		o = g->objects[file] = ot_map_get(&us->objects, &f->id, sizeof(f->id));
-	if (o || !has_room(us) || !begin_reading(us))
+	if (o || !has_room(us) || !vp_user_symbols_read_begin(us))
 		return o;
 	struct ot_err *err = vp_user_object_read(us->ps, f, us->sysroot, &o);
 
-	end_reading(us);
+	vp_user_symbols_read_end(us);
 	if (!err && !ot_map_put(&us->objects, &f->id, sizeof(f->id), o)) {
 		vp_user_object_destroy(o);
 		err = ot_err_nomem();
@@ -276,9 +276,9 @@ struct vp_user_object *vp_user_symbols_object(struct vp_user_symbols *us, uint64
 	const struct process *p = ot_map_get(&us->processes, &pid, sizeof(pid));
 	struct vp_user_object *o = object_of(us, p->items[0], file);
 
-	*ret_later = !o && !begin_reading(us);
+	*ret_later = !o && !vp_user_symbols_read_begin(us);
 	if (!o && !*ret_later)
-		end_reading(us);
+		vp_user_symbols_read_end(us);
 	return o;
 }
 
@@ -291,10 +291,10 @@ static bool find_name(struct vp_user_symbols *us, struct vp_user_object *o, uint
 	char note[512];
 	bool found;
 
-	if (!begin_reading(us))
+	if (!vp_user_symbols_read_begin(us))
 		return false;
 	found = vp_user_object_find(o, offset, ret_name, ret_behind);
-	end_reading(us);
+	vp_user_symbols_read_end(us);
 	if (vp_user_object_note(o, note, sizeof(note)))
 		say(us, note);
 	return found;

@@ -10,6 +10,7 @@
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/session/session.h"
+#include "vmm-probe/session/user_notes.h"
 
 struct vp_maps;
 struct vp_processes;
@@ -19,14 +20,15 @@ struct vp_user_symbols {
 	struct vp_guest *guest; /* borrowed; NULL: its processes can't be read */
 	const char *sysroot;    /* borrowed; NULL: none */
 	struct vp_processes *ps;
-	struct ot_map processes; /* by PID */
-	struct ot_map objects;   /* by struct vp_file_id */
-	uint64_t size;           /* bytes that both take, nearly */
-	uint64_t round;          /* number of the current one */
-	uint64_t generations;    /* times that a process's mappings were read */
-	struct vp_budget budget; /* of the round */
-	bool has_budget;         /* once something was read in it */
-	bool noted;              /* that processes can't be read, or that there is too much to keep */
+	struct ot_map processes;    /* by PID */
+	struct ot_map objects;      /* by struct vp_file_id */
+	uint64_t size;              /* bytes that both take, nearly */
+	uint64_t round;             /* number of the current one */
+	uint64_t generations;       /* times that a process's mappings were read */
+	struct vp_budget budget;    /* of the round */
+	bool has_budget;            /* once something was read in it */
+	struct vp_user_notes notes; /* texts of frames that have notes */
+	bool noted;                 /* that processes can't be read, or that there is too much to keep */
 	/* Receives the reasons why names are missing; may be NULL. */
 	void (*say)(void *arg, const char *text);
 	void *say_arg;
@@ -40,6 +42,10 @@ void vp_user_symbols_deinit(struct vp_user_symbols *us);
 
 /** Begin a round: whatever is read until the next one has one budget, and each process is read once. */
 void vp_user_symbols_round(struct vp_user_symbols *us);
+
+/** Each piece of reading is between these two, of the round's budget. False: it has no more. */
+OT_MUST_CHECK bool vp_user_symbols_read_begin(struct vp_user_symbols *us);
+void vp_user_symbols_read_end(struct vp_user_symbols *us);
 
 /** Can processes of the guest be read? If not, why is said once. */
 bool vp_user_symbols_can_read(struct vp_user_symbols *us);

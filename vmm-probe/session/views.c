@@ -11,6 +11,11 @@ static struct vp_guest_link *link_of(const struct vp_session *s, uint32_t guest)
 	return guest < s->links.n ? s->links.items[guest] : NULL;
 }
 
+static struct ot_err *no_guest(void)
+{
+	return ot_err_new(OT_ERR_NOT_FOUND, "there is no guest whose views could be compared");
+}
+
 static struct ot_err *no_agent(const struct vp_session *s, uint32_t guest, const char *why)
 {
 	if (why)
@@ -28,7 +33,7 @@ struct ot_err *vp_session_need_agent(const struct vp_session *s, uint32_t guest,
 	const char *why = NULL;
 
 	if (!link)
-		return ot_err_new(OT_ERR_NOT_FOUND, "there is no guest whose views could be compared");
+		return no_guest();
 	agent = vp_probes_agent(link->probes, &why);
 	if (!agent)
 		return no_agent(s, guest, why);
@@ -51,9 +56,18 @@ struct ot_err *vp_session_census(struct vp_session *s, uint32_t guest,
 	struct vp_guest_link *link = link_of(s, guest);
 
 	memset(ret, 0, sizeof(*ret));
-	if (!link)
-		return ot_err_new(OT_ERR_NOT_FOUND, "there is no guest whose views could be compared");
-	return take(link->guest, ret);
+	return link ? take(link->guest, ret) : no_guest();
+}
+
+struct ot_err *vp_session_census_of(struct vp_session *s, uint32_t guest, uint64_t pid,
+				    struct ot_err *(*take)(struct vp_guest *guest, uint64_t pid,
+							   struct vp_census *ret),
+				    struct vp_census *ret)
+{
+	struct vp_guest_link *link = link_of(s, guest);
+
+	memset(ret, 0, sizeof(*ret));
+	return link ? take(link->guest, pid, ret) : no_guest();
 }
 
 struct vp_clock_mark vp_session_agent_clock(const struct vp_session *s, uint32_t guest)

@@ -15,7 +15,7 @@
 #include "vmm-probe/session/ended.h"
 
 #define POLL_NS    5000000u /* between two polls, or … */
-#define POLL_SHARE 20u      /* … this many times the duration of one */
+#define POLL_SHARE 20u      /* … this many times the CPU time of one */
 #define GIVE_UP_NS (5 * OT_NS_PER_SEC)
 
 struct waiting {
@@ -100,15 +100,15 @@ static bool pause_for(uint64_t ns, int wake_fd)
 static struct ot_err *wait_for(struct waiting *w, int wake_fd, int64_t *ret)
 {
 	struct vp_guest_process found;
-	uint64_t took = 0;
+	uint64_t took;
 	bool is_found = false;
 
 	do {
-		uint64_t before = ot_now_ns();
+		uint64_t before = ot_thread_cpu_ns();
 
 		OT_TRY(poll_processes(w, &found, &is_found));
-		took = ot_now_ns() - before;
-		OT_TRY(watch(w, before));
+		took = ot_thread_cpu_ns() - before;
+		OT_TRY(watch(w, ot_now_ns()));
 		if (w->waiting && !w->failing_ns &&
 		    !is_found) { /* … the processes that began before are known */
 			w->waiting(w->arg);

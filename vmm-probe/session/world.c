@@ -29,7 +29,7 @@ static struct vp_types *types_of(void *env)
 	struct vp_guest_link *link = first(env);
 
 	return link ? vp_probes_types(link->probes)
-		    : vp_host_types_get(&session_of(env)->host_types, "/sys/kernel/btf/vmlinux");
+		    : vp_host_types_get(&session_of(env)->host.types, "/sys/kernel/btf/vmlinux");
 }
 
 static struct dif_type *find_type(void *env, const char *module, enum dif_ckind kind, const char *name)
@@ -68,7 +68,7 @@ static bool has_module(void *env, const char *module)
 }
 
 /* A probe's number in one guest's registry is another's in the next one's: the compiler gets both. */
-#define ID_BITS 28u
+#define ID_BITS 27u
 _Static_assert(VP_GUESTS_MAX <= 1u << (32 - ID_BITS), "guest numbers");
 
 struct match {
@@ -106,7 +106,7 @@ static bool match_one(void *arg, const struct vp_probe *probe)
 static struct vp_probes *asked(struct vp_session *s, const struct dif_probedesc *desc, uint32_t i)
 {
 	if (!s->links.n)
-		return s->host_probes;
+		return s->host.probes;
 	if (desc->guest && *desc->guest && !dif_glob_match(desc->guest, s->links.items[i]->client.guest_name))
 		return NULL;
 	return s->links.items[i]->probes;
@@ -215,7 +215,7 @@ static bool probe_arg(void *env, uint32_t probe_id, unsigned n, struct dif_probe
 
 	if (guest && guest >= s->links.n)
 		return false;
-	struct vp_probes *probes = s->links.n ? s->links.items[guest]->probes : s->host_probes;
+	struct vp_probes *probes = s->links.n ? s->links.items[guest]->probes : s->host.probes;
 	const struct vp_probe *probe = vp_probes_get(probes, probe_id & ((1u << ID_BITS) - 1));
 	return probe && vp_probes_arg(probes, probe, n, ret);
 }
@@ -246,7 +246,7 @@ static bool has_dependency(void *env, const char *kind, const char *name)
 		struct dif_probedesc desc = {
 			.guest = "", .provider = name, .module = "", .function = "", .name = ""
 		};
-		struct match m = { .probes = link ? link->probes : session_of(env)->host_probes };
+		struct match m = { .probes = link ? link->probes : session_of(env)->host.probes };
 		uint64_t count = 0;
 		struct ot_err *err = vp_probes_match(m.probes, &desc, false, match_one, &m, &count);
 		ot_err_destroy(err);

@@ -110,8 +110,22 @@ bool dif_match_failed(struct dif_compiler *c, struct ot_err *err, uint32_t line)
 				 colon[1] == ' ' ? colon + 2 : colon + 1);
 	}
 	dif_fail(c, DIF_D_PDESC_INVAL, line, "%s", msg);
+	if (!strncmp(msg, "D_PROC_BADPID:", 14))
+		dif_hint_target(c);
 	ot_err_destroy(err);
 	return false;
+}
+
+/* "nfsv3": a provider of another system's kernel, taken for a program's. */
+static void hint_numbered(struct dif_compiler *c, const char *provider)
+{
+	size_t len = strlen(provider), letters = len;
+
+	while (letters && provider[letters - 1] >= '0' && provider[letters - 1] <= '9')
+		letters--;
+	if (letters && letters < len && strncmp(provider, "pid", letters) != 0)
+		dif_hint(c, "a number behind a provider's name is a process's: %.*s in process %s",
+			 (int)letters, provider, provider + letters);
 }
 
 bool dif_match_probes(struct dif_compiler *c, const struct dif_probedesc *desc, bool want_args, uint32_t line)
@@ -124,8 +138,11 @@ bool dif_match_probes(struct dif_compiler *c, const struct dif_probedesc *desc, 
 	if (!c->world->match)
 		return true;
 	err = c->world->match(c->world->env, desc, want_args ? see_probe : count_only, &st, &count);
-	if (err)
-		return dif_match_failed(c, err, line);
+	if (err) {
+		dif_match_failed(c, err, line);
+		hint_numbered(c, desc->provider);
+		return false;
+	}
 	c->clause->is_elsewhere =
 	    !count && c->world->elsewhere &&
 	    c->world->elsewhere(c->world->env, desc, want_args ? see_probe : count_only, &st);

@@ -60,9 +60,13 @@ static struct dif_node *cook_cast(struct dif_compiler *c, struct dif_node *n)
 	n->left = dif_cook(c, n->left);
 	if (!n->left)
 		return NULL;
-	if (!cast_allowed(c, n->type, n->left))
-		return dif_fail(c, DIF_D_CAST_INVAL, n->line, "invalid cast expression: \"%s\" to \"%s\"",
-				dif_type_text(c, n->left->type), dif_type_text(c, n->type));
+	if (!cast_allowed(c, n->type, n->left)) {
+		dif_fail(c, DIF_D_CAST_INVAL, n->line, "invalid cast expression: \"%s\" to \"%s\"",
+			 dif_type_text(c, n->left->type), dif_type_text(c, n->type));
+		if (n->left->kind == DIF_N_SYM && dif_is_void(c, n->left->type))
+			dif_suggest_reading(c, n->left->name);
+		return NULL;
+	}
 	if (is_text(c, n->type, n->left))
 		return n->left;
 	if (n->left->kind == DIF_N_INT && dif_is_scalar(c, n->type))

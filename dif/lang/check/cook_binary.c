@@ -3,12 +3,18 @@
 #include <string.h>
 
 #include "dif/lang/check/cook.h"
+#include "dif/lang/types/suggest.h"
 
 static struct dif_node *incompatible(struct dif_compiler *c, struct dif_node *n)
 {
-	return dif_fail(c, DIF_D_OP_INCOMPAT, n->line, "operands have incompatible types: \"%s\" %s \"%s\"",
-			dif_type_text(c, n->left->type), dif_oper_text(n->op),
-			dif_type_text(c, n->right->type));
+	const struct dif_node *sides[] = { n->left, n->right };
+
+	dif_fail(c, DIF_D_OP_INCOMPAT, n->line, "operands have incompatible types: \"%s\" %s \"%s\"",
+		 dif_type_text(c, n->left->type), dif_oper_text(n->op), dif_type_text(c, n->right->type));
+	for (int i = 0; i < 2; i++)
+		if (sides[i]->kind == DIF_N_SYM && dif_is_void(c, sides[i]->type))
+			dif_suggest_reading(c, sides[i]->name);
+	return NULL;
 }
 
 static bool check_operands(struct dif_compiler *c, struct dif_node *n)

@@ -332,6 +332,9 @@ struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n)
 		dif_fail(c, DIF_D_TYPE_MEMBER, n->line, "%s is not a member of %s", n->name,
 			 dif_type_text(c, sou));
 		dif_suggest_member(c, sou, n->name);
+		if (n->left->kind == DIF_N_VAR && n->left->ident->id == DIF_VAR_curthread)
+			dif_hint(c, "curthread is the traced kernel's own; curlwpsinfo, curpsinfo and curcpu "
+				    "have the members that DTrace defines");
 		return NULL;
 	}
 	n->type = n->member->type;

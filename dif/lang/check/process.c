@@ -53,6 +53,11 @@ static bool check_fields(struct dif_compiler *c, const struct dif_probedesc *des
 	return true;
 }
 
+void dif_hint_target(struct dif_compiler *c)
+{
+	dif_hint(c, "$target is the process that -p or -W names; without them it is 0");
+}
+
 bool dif_check_process(struct dif_compiler *c, const struct dif_probedesc *desc, uint32_t line)
 {
 	const char *digits = desc->id ? NULL : pid_digits(desc->provider);
@@ -66,8 +71,11 @@ bool dif_check_process(struct dif_compiler *c, const struct dif_probedesc *desc,
 	if (!digits)
 		return true;
 	pid = strlen(digits) > 10 ? 0 : strtoll(digits, NULL, 10);
-	if (pid <= 0 || pid > INT32_MAX)
-		return dif_fail(c, DIF_D_PROC_BADPID, line, "%s contains an invalid pid", desc->provider);
+	if (pid <= 0 || pid > INT32_MAX) {
+		dif_fail(c, DIF_D_PROC_BADPID, line, "%s contains an invalid pid", desc->provider);
+		dif_hint_target(c);
+		return false;
+	}
 	if (!c->world->has_process(c->world->env, pid))
 		return dif_fail(c, DIF_D_PROC_GRAB, line, "failed to grab process %lld", pid);
 	/* another provider may come with a program that has one: that is no error, but has no probes */

@@ -18,5 +18,7 @@ struct dif_piece *dif_sugar(struct dif_compiler *c, struct dif_node *predicate, 
 /** process.c: whether a description that matches nothing is one of a process's probes, and what is wrong
  * with it then (D_PROC_*); true: it is not, or nothing is. */
 bool dif_check_process(struct dif_compiler *c, const struct dif_probedesc *desc, uint32_t line);
+/** The hint to D_PROC_BADPID. */
+void dif_hint_target(struct dif_compiler *c);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dif/lang/syntax/parse.h"
+#include "dif/lang/types/suggest.h"
 
 /* The words of a type, counted; what they mean together is decided at the end. */
 struct words {
@@ -234,8 +235,12 @@ bool dif_parse_declspec(struct dif_compiler *c, struct dif_declspec *ret)
 	}
 	if (c->diag.failed)
 		return false;
-	if (!any)
-		return dif_syntax(c);
+	if (!any) {
+		dif_raise_syntax(c);
+		if (c->unit->tok.kind == DIF_T_IDENT)
+			dif_suggest_type(c, c->unit->tok.text);
+		return false;
+	}
 	if (!check_combination(c, &w, spec.line))
 		return false;
 	spec.type = combine(c->types, &w);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dif/lang/syntax/parse.h"
+#include "dif/lang/types/suggest.h"
 
 struct binary {
 	enum dif_tok tok;
@@ -133,7 +134,34 @@ static bool uses_args(struct dif_compiler *c, const char *name)
 	return id && id->kind == DIF_ID_INLINE && id->uses_args;
 }
 
-/* primary = ident | scoped | agg | integer | string | offsetof | has | xlate | "(" expr ")" */
+/* "(NAME)" that an operand follows: a cast, if NAME were a type. */
+static bool is_unknown_cast(struct dif_compiler *c, const struct dif_node *n)
+{
+	enum dif_tok next = c->unit->tok.kind;
+
+	return n->kind == DIF_N_IDENT && n->scope == DIF_NAME_GLOBAL &&
+	       (next == DIF_T_IDENT || next == DIF_T_SELF || next == DIF_T_THIS || next == DIF_T_INTEGER);
+}
+
+/* parens = "(" expr ")" */
+static struct dif_node *parse_parens(struct dif_compiler *c)
+{
+	struct dif_node *n;
+
+	dif_next(c);
+	n = dif_parse_expr(c);
+	if (!n || !dif_expect(c, DIF_T_RPAREN))
+		return NULL;
+	n->is_parens = true;
+	if (is_unknown_cast(c, n)) {
+		dif_raise_syntax(c);
+		dif_suggest_type(c, n->name);
+		return NULL;
+	}
+	return n;
+}
+
+/* primary = ident | scoped | agg | integer | string | offsetof | has | xlate | parens */
 static struct dif_node *parse_primary(struct dif_compiler *c)
 {
 	struct dif_node *n;
@@ -170,11 +198,7 @@ static struct dif_node *parse_primary(struct dif_compiler *c)
 	case DIF_T_XLATE:
 		return parse_xlate(c);
 	case DIF_T_LPAREN:
-		dif_next(c);
-		n = dif_parse_expr(c);
-		if (n)
-			n->is_parens = true;
-		return n && dif_expect(c, DIF_T_RPAREN) ? n : NULL;
+		return parse_parens(c);
 	}
 	return dif_syntax(c);
 }
@@ -361,6 +385,14 @@ static const struct binary *find_binary(enum dif_tok tok)
 	return NULL;
 }
 
+/* @left, an operator and then no operand but a ")": "(NAME *)" is a cast, if NAME were a type. */
+static void suggest_pointer(struct dif_compiler *c, enum dif_oper op, const struct dif_node *left)
+{
+	if (op == DIF_O_MUL && c->unit->tok.kind == DIF_T_RPAREN && left->kind == DIF_N_IDENT &&
+	    left->scope == DIF_NAME_GLOBAL)
+		dif_suggest_type(c, left->name);
+}
+
 /* binary = unary (op binary-of-higher-precedence)* */
 static struct dif_node *parse_binary(struct dif_compiler *c, int min)
 {
@@ -371,7 +403,10 @@ static struct dif_node *parse_binary(struct dif_compiler *c, int min)
 		if (!b || b->precedence < min)
 			break;
 		dif_next(c);
-		left = dif_node_op2(c, b->op, left, parse_binary(c, b->precedence + 1));
+		struct dif_node *right = parse_binary(c, b->precedence + 1);
+		if (!right)
+			suggest_pointer(c, b->op, left);
+		left = dif_node_op2(c, b->op, left, right);
 	}
 	return left;
 }

@@ -87,6 +87,17 @@ void dif_suggest_member(struct dif_compiler *c, struct dif_type *sou, const char
 		dif_hint(c, "did you mean %s?", ot_near_best(&near));
 }
 
+void dif_suggest_type(struct dif_compiler *c, const char *name)
+{
+	if (!dif_ident_find(c, DIF_NAME_GLOBAL, name) && !dif_type_find(c, name))
+		dif_hint(c, "%s is no type: neither D nor the kernel that is traced has it", name);
+}
+
+void dif_suggest_reading(struct dif_compiler *c, const char *name)
+{
+	dif_hint(c, "%s has no type: *(int *)&%s reads an int there", name, name);
+}
+
 void dif_suggest_aggregation(struct dif_compiler *c, const char *name)
 {
 	struct ot_near near;

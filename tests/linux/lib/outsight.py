@@ -35,11 +35,11 @@ class Trace:
                 lines.append(line.rstrip("\n"))
                 self.changed.notify_all()
 
-    def wait_for(self, text, limit=LIMIT):
-        """Until a line with text stands on stdout or stderr."""
+    def wait_for(self, text, limit=LIMIT, times=1):
+        """Until so many lines with text stand on stdout or stderr."""
         deadline = time.monotonic() + limit
         with self.changed:
-            while not any(text in line for line in self.lines + self.errors):
+            while sum(text in line for line in self.lines + self.errors) < times:
                 left = deadline - time.monotonic()
                 if self.process.poll() is not None and not any(r.is_alive() for r in self.readers):
                     raise TraceError(f"ended with {self.process.returncode} before {text!r}: {self.story()}")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scenarios with programs of ours in one guest: each waits for a signal, works, and says what it has done."""
+import os
 import re
 import shutil
 import tempfile
 
 from lib.guest import Guest
-from lib.programs import Programs
+from lib.programs import Programs, load_bias, places
 from lib.scenario import Scenario
 
 
@@ -54,6 +55,13 @@ class ProgramRounds:
         self.rounds[name] = self.rounds.get(name, 0) + 1
         self.wait_lines(self.last_line, self.rounds[name], name)
         return self.vm.check(f"cat /tmp/said.{name}")
+
+    def semaphore_in_memory(self, pid, path, symbol):
+        """What a process has in the semaphore of a static probe, as the guest's kernel reads it: the process may be busy. @path:
+        its program, on this host."""
+        at = load_bias(path, self.vm.check(f"cat /proc/{pid}/maps"), os.path.basename(path)) + places(path)[symbol]
+        self.vm.check(f"dd if=/proc/{pid}/mem bs=2 skip={at // 2} count=1 2>/dev/null >/tmp/semaphore")
+        return int(self.vm.check("od -An -tu2 /tmp/semaphore"))
 
     def wait_lines(self, pattern, count, name):
         self.vm.check(f"until [ $(grep -c '{pattern}' /tmp/said.{name}) -ge {count} ]; do sleep 0.1; done")

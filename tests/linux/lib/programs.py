@@ -5,11 +5,13 @@
     Guest(..., more_files=programs.archive)
 
 bin/callers is dynamic and whole, bin/bare the same stripped, bin/solid static, bin/padded has 1 MiB before its symbols.
-bin/counted counts its calls, bin/leaving those of functions that are left in every way there is, bin/trapping executes an int3
-until it is replaced, bin/probed has static probes, bin/sorting has no
-frame pointers and says what its stack is, bin/untouched passes memory to system calls that it has not touched. With @cxx bin/thrower throws exceptions of the host's C++ library. With
-@python, where the host has one with static probes, usr/bin/python3 is its Python, with no more modules than it needs to start, and
-bin/calling.py, bin/nested.py and bin/framed.py are scripts for it. With @runtimes bin/erlang, bin/ccl and bin/java have the static probes of these.
+bin/allocating allocates memory, bin/beam is as Erlang's machine, bin/counted counts its calls, bin/leaving those of functions that are left in every way there is, bin/trapping executes an int3
+until it is replaced, bin/probed has static probes, bin/sorting has no frame pointers and says what its stack is, bin/stopper
+is a debugger, bin/storm has many children, which load libstorm.so, bin/timing asks for the time and writes its vdso to a file,
+bin/untouched passes memory to system calls that it has not touched. With @cxx bin/thrower throws exceptions of the host's C++
+library. With @python, where the host has one with static probes, usr/bin/python3 is its Python, with no more modules than it
+needs to start, and bin/asking.py, bin/calling.py, bin/nested.py and bin/framed.py are scripts for it. With @runtimes bin/erlang, bin/ccl and bin/java have the static probes of these,
+and bin/made makes some as it runs.
 """
 import os
 import re
@@ -77,8 +79,14 @@ class Programs:
         run("gcc", "-O2", "-o", self.path("bin/probed"), os.path.join(HERE, "probed.c"))
         self.sorting = self.path("bin/sorting")
         run("gcc", "-O2", "-fomit-frame-pointer", "-static-libgcc", "-o", self.sorting, os.path.join(HERE, "sorting.c"))
+        run("gcc", "-O2", "-fomit-frame-pointer", "-o", self.path("bin/timing"), os.path.join(HERE, "timing.c"))
         run("strip", "-o", self.path("bin/bare"), self.callers)
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/solid"), *source)
+        run("gcc", "-O2", "-o", self.path("bin/allocating"), os.path.join(HERE, "allocating.c"))
+        run("gcc", "-O2", "-rdynamic", "-Wl,--build-id", "-o", self.path("bin/beam"), os.path.join(HERE, "beam.c"))
+        run("gcc", "-O1", "-rdynamic", "-o", self.path("bin/storm"), os.path.join(HERE, "storm.c"), "-ldl")
+        run("gcc", "-O1", "-shared", "-fPIC", "-o", self.path(f"{LIBRARIES}/libstorm.so"), source[1])
+        run("gcc", *FLAGS, "-static", "-o", self.path("bin/stopper"), os.path.join(HERE, "stopper.c"))
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/trapping"), os.path.join(HERE, "trapping.c"))
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/untouched"), os.path.join(HERE, "untouched.c"))
         with open(os.path.join(folder, "zeros"), "wb") as f:
@@ -115,14 +123,15 @@ class Programs:
         """False: this host has none whose distribution has built it with static probes."""
         if not add_python(self.root):
             return False
-        for name in ("calling.py", "nested.py", "framed.py", "framed_inner.py"):
+        for name in ("asking.py", "calling.py", "nested.py", "framed.py", "framed_inner.py"):
             shutil.copy(os.path.join(HERE, name), self.path("bin"))
         return True
 
     def _add_runtimes(self):
-        for name in ("erlang", "ccl", "java"):
+        for name in ("erlang", "ccl", "java", "made"):
             run("gcc", "-O2", "-o", self.path(f"bin/{name}"), os.path.join(HERE, f"{name}.c"))
-        run("gcc", "-O2", "-shared", "-fPIC", "-o", self.path(f"{LIBRARIES}/libjvm.so"), os.path.join(HERE, "jvm.c"))
+        for name, source in (("jvm", "jvm.c"), ("made", "libmade.c")):
+            run("gcc", "-O2", "-shared", "-fPIC", "-Wl,--build-id=none", "-o", self.path(f"{LIBRARIES}/lib{name}.so"), os.path.join(HERE, source))
 
     def _copy_needed(self, program):
         copy_needed(self.root, program)

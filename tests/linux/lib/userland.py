@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debian 12's programs in a guest (scripts/guest-userland): mounted on /u as a container's root is."""
+import base64
 import os
 import re
+import shlex
 import shutil
+import subprocess
 import tempfile
 
 from lib.guest import MIB, Guest, cache_dir
-from lib.programs import Programs, library_symbols, load_bias, names_of, symbols
+from lib.pace import LIMIT
+from lib.programs import HERE, Programs, library_symbols, load_bias, names_of, symbols
 from lib.scenario import Scenario
 
 AT = "/u"
@@ -53,12 +57,71 @@ class UserlandScenario(Scenario):
             cls.vm.close()
             shutil.rmtree(cls.folder)
 
+    @classmethod
+    def bring(cls, path):
+        """A file into the userland's /tmp."""
+        with open(path, "rb") as f:
+            cls.vm.check(f"echo {base64.b64encode(f.read()).decode()} | base64 -d >'{AT}/tmp/{os.path.basename(path)}'")
+
+    def read_in(self, *paths):
+        """What a program does not use of its file is in memory once the file has been read: notes of static probes, which belong to
+        no segment, and code that has not run yet."""
+        self.vm.check(f"cat {' '.join(f'{AT}/{path}' for path in paths)} >/dev/null")
+
     def setUp(self):
         if self.reason:
             self.skipTest(self.reason)
 
     def tearDown(self):
         self.outsight.kill_all()
+
+
+class JavaScenario(UserlandScenario):
+    """… and the classes of a program in Java."""
+    source = ""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if not cls.vm:
+            return
+        path, classes = os.path.join(HERE, cls.source), os.path.join(cls.folder, "classes")
+        if shutil.which("javac") and not subprocess.run(["javac", "--release", "17", "-d", classes, path],
+                                                        capture_output=True, check=False).returncode:
+            for name in os.listdir(classes):
+                cls.bring(os.path.join(classes, name))
+        else:  # the guest's own compiler, under TCG
+            cls.bring(path)
+            cls.vm.check("userland java -XX:TieredStopAtLevel=1 -m jdk.compiler/com.sun.tools.javac.Main "
+                         f"-d /tmp /tmp/{cls.source}", timeout=10 * LIMIT)
+
+
+class LineProgram:
+    """A program of the userland that does something at each line of its input, and then prints "done". @command keeps its
+    process: it may be "env A=B PROGRAM", but not a shell's."""
+
+    def __init__(self, vm, command, name="a"):
+        self.vm, self.name, self.answers = vm, name, 0
+        vm.check(f"rm -f /tmp/to.{name}; mkfifo /tmp/to.{name}")
+        self.pid = int(vm.check(f"userland {command} <>/tmp/to.{name} >/tmp/said.{name} 2>&1 & echo $!"))
+
+    def said(self):
+        """All that it has printed."""
+        return self.vm.check(f"cat /tmp/said.{self.name}")
+
+    def wait(self, pattern, count=1):
+        """Until it has printed so many such lines."""
+        self.vm.check(f"until [ $(grep -c '{pattern}' /tmp/said.{self.name}) -ge {count} ]; do sleep 0.1; done", 3 * LIMIT)
+        return self
+
+    def ask(self, *lines):
+        """Give it a line, then wait until it has done it, for each; what it printed meanwhile."""
+        before = len(self.said())
+        for line in lines:
+            self.answers += 1
+            self.vm.check(f"printf '%s\\n' {shlex.quote(line)} >/tmp/to.{self.name}")
+            self.wait("^done$", self.answers)
+        return self.said()[before:]
 
 
 class Names:

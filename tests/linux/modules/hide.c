@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For tests: hides a process, or itself, like malware.
+ * For tests: hides a process, sockets, or itself, like malware.
  *
  *   echo PID >/sys/module/hide/parameters/pid
+ *   echo PORT >/sys/module/hide/parameters/port
  *   echo MODE >/sys/module/hide/parameters/mode
- *     list  the process is unlinked from the kernel's list of tasks
- *     proc  /proc does not list it
- *     self  this module is unlinked from the kernel's list of modules
- *     off   everything is restored; rmmod restores it too
+ *     list    the process is unlinked from the kernel's list of tasks
+ *     proc    /proc does not list it
+ *     socket  /proc/net/tcp and tcp6 do not list the sockets that have the port
+ *     self    this module is unlinked from the kernel's list of modules
+ *     off     everything is restored; rmmod restores it too
  */
 #include <linux/init_task.h>
 #include <linux/kprobes.h>
@@ -16,11 +18,17 @@
 #include <linux/rculist.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/seq_file.h>
 #include <linux/stop_machine.h>
+#include <net/sock.h>
 
 static int hide_pid;
 module_param_named(pid, hide_pid, int, 0644);
 MODULE_PARM_DESC(pid, "which process");
+
+static ushort hide_port;
+module_param_named(port, hide_port, ushort, 0644);
+MODULE_PARM_DESC(port, "which sockets: their own port");
 
 static void (*hide_undo)(void);
 
@@ -67,10 +75,11 @@ static int hide_list(void)
 
 /* --- proc --------------------------------------------------------------------------------- */
 
-/* In place of proc_fill_cache(): "has been listed, go on". */
-static noinline bool hide_nothing(void)
+/* In place of proc_fill_cache(): "has been listed, go on"; and of tcp4_seq_show(): SEQ_SKIP. */
+static noinline int hide_nothing(void)
 {
-	return true;
+	BUILD_BUG_ON(SEQ_SKIP != true);
+	return SEQ_SKIP;
 }
 
 /* bool proc_fill_cache(file, context, name, length, …) */
@@ -110,6 +119,52 @@ static int hide_proc(void)
 	if (!ret)
 		hide_undo = hide_proc_undo;
 	return ret;
+}
+
+/* --- socket ------------------------------------------------------------------------------- */
+
+/* int tcp4_seq_show(seq, v): v is the heading's mark or any kind of socket, which begins alike. */
+static int hide_on_show(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct sock *sk = (const struct sock *)regs->si;
+
+	if ((const void *)sk == SEQ_START_TOKEN || sk->sk_num != hide_port)
+		return 0;
+	regs->ip = (unsigned long)hide_nothing;
+	return 1;
+}
+
+static struct kprobe hide_shows[2];
+
+static void hide_socket_undo(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(hide_shows); i++)
+		unregister_kprobe(&hide_shows[i]);
+}
+
+static int hide_socket(void)
+{
+	static const char *const names[] = { "tcp4_seq_show", "tcp6_seq_show" };
+	size_t i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(hide_shows); i++) {
+		hide_shows[i] = (struct kprobe){
+			.symbol_name = names[i],
+			.pre_handler = hide_on_show,
+			.post_handler = hide_behind_fill,
+		};
+		ret = register_kprobe(&hide_shows[i]);
+		if (ret) {
+			while (i--)
+				unregister_kprobe(&hide_shows[i]);
+			return ret;
+		}
+	}
+	hide_undo = hide_socket_undo;
+	return 0;
 }
 
 /* --- self --------------------------------------------------------------------------------- */
@@ -159,6 +214,8 @@ static int hide_set(const char *mode, const struct kernel_param *kp)
 		return hide_list();
 	if (sysfs_streq(mode, "proc"))
 		return hide_proc();
+	if (sysfs_streq(mode, "socket"))
+		return hide_socket();
 	if (sysfs_streq(mode, "self"))
 		return hide_self();
 	return -EINVAL;
@@ -166,7 +223,7 @@ static int hide_set(const char *mode, const struct kernel_param *kp)
 
 static const struct kernel_param_ops hide_mode = { .set = hide_set };
 module_param_cb(mode, &hide_mode, NULL, 0200);
-MODULE_PARM_DESC(mode, "off, list, proc or self");
+MODULE_PARM_DESC(mode, "off, list, proc, socket or self");
 
 static int __init hide_init(void)
 {
@@ -175,5 +232,5 @@ static int __init hide_init(void)
 
 module_init(hide_init);
 module_exit(hide_off);
-MODULE_DESCRIPTION("Hides a process or itself, for Outsight's tests");
+MODULE_DESCRIPTION("Hides a process, sockets or itself, for Outsight's tests");
 MODULE_LICENSE("GPL");

@@ -48,7 +48,9 @@ const struct vp_arch_ops vp_arch_x86 = {
 		    .pc = "ip",
 		    .sp = "sp",
 		    .fp = "bp",
-		    .mode = "cs" },
+		    .mode = "cs",
+		    .general = { "ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "r8", "r9", "r10", "r11",
+				 "r12", "r13", "r14", "r15" } },
 	.thread_pointer = "thread.fsbase",
 	.syscall_prefix = "__x64_sys_",
 	.syscall_prefix_32 = "__ia32_", /* sys_, compat_sys_ */

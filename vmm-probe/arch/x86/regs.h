@@ -43,6 +43,9 @@ enum vp_reg {
 /* At a function's first instruction: where argument n, one of those others, is, from VP_REG_SP on. */
 #define VP_STACK_ARG_AT(n) (8 * ((n)-VP_NREGS_ARGS + 1))
 
+/* In which HotSpot's interpreter has the address of the bytecode that it executes. */
+#define VP_REG_HOTSPOT_BYTECODE VP_R13
+
 /* What a call instruction pushes, bytes; the registers that compilers keep values in, which the numbers below
  * this are; and those of them that a function may change for its caller. */
 #define VP_CALL_PUSHES    8

@@ -42,7 +42,7 @@ uint32_t vp_kvm_host_traps(const struct vp_kvm_host *host)
 {
 	return VP_TRAPS_TEXT | (host->int3 != VP_INT3_NEVER ? VP_TRAPS_INT3 : 0) |
 	       (host->step && host->hw ? VP_TRAPS_STEP : 0) | (host->hw ? VP_TRAPS_HW : 0) |
-	       (host->hw_user ? VP_TRAPS_USER : 0);
+	       (host->hw_user ? VP_TRAPS_USER : 0) | (host->hw_misses ? VP_TRAPS_HW_MISSES : 0);
 }
 
 bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size)
@@ -278,6 +278,8 @@ static struct ot_err *try_device(int kvm, bool quick, struct vp_kvm_host *ret)
 	OT_TRY(err);
 	if (host.hw)
 		OT_TRY(try_apart(kvm, &host, vp_kvm_try_hw_user));
+	if (host.hw)
+		OT_TRY(try_apart(kvm, &host, vp_kvm_try_hw_irq));
 	*ret = host;
 	return NULL;
 }

@@ -41,7 +41,8 @@ struct vp_kvm_host {
 	bool out;     /* a one-instruction `3e 3e 3e e6 PORT` exits, and a RIP set at the exit is honoured */
 	bool hw;      /* a debug register stops at an instruction */
 	bool hw_user; /* … in user mode too, and RFLAGS.RF has the instruction executed */
-	bool step;    /* KVM_GUESTDBG_SINGLESTEP executes exactly one */
+	bool hw_misses; /* … but not if an interrupt came just before it: some hits are missed */
+	bool step;      /* KVM_GUESTDBG_SINGLESTEP executes exactly one */
 	bool block_irq; /* KVM_GUESTDBG_BLOCKIRQ is supported */
 	bool ioeventfd; /* an `out` is counted without an exit */
 	bool sync_regs; /* registers are synchronised in kvm_run */

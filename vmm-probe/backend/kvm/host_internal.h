@@ -20,6 +20,8 @@ bool vp_kvm_try_debug(struct vp_tiny_vm *vm, uint32_t control, uint64_t dr0);
 /** Find `user`; `hw_user`. The VM is not used otherwise. */
 OT_MUST_CHECK struct ot_err *vp_kvm_try_user(struct vp_tiny_vm *vm, struct vp_kvm_host *host);
 OT_MUST_CHECK struct ot_err *vp_kvm_try_hw_user(struct vp_tiny_vm *vm, struct vp_kvm_host *host);
+/** Find `hw_misses`, with @p host->hw. */
+OT_MUST_CHECK struct ot_err *vp_kvm_try_hw_irq(struct vp_tiny_vm *vm, struct vp_kvm_host *host);
 
 /** Bind VP_TRY_PORT to an eventfd of its own, or (@p bind false) free it again. */
 OT_MUST_CHECK struct ot_err *vp_kvm_try_bind(struct vp_tiny_vm *vm, int fd, bool bind);

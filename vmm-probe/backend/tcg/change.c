@@ -12,6 +12,7 @@
  * vCPU is in, or can enter, a site of the old one.
  */
 #include "base/clock.h"
+#include "vmm-probe/backend/tcg/cpu_state.h"
 #include "vmm-probe/backend/tcg/tcg.h"
 #include "vmm-probe/engine/wire/protocol.h"
 
@@ -101,6 +102,20 @@ void vp_tcg_on_poll(unsigned int vcpu, void *udata)
 	vp_tcg_answer_snapshot(v, (uintptr_t)udata);
 	vp_tcg_visit(vcpu, v);
 	take_change(false);
+}
+
+VP_TCG_ENTRY(vp_tcg_on_poll_point, vp_tcg_on_poll_with);
+void vp_tcg_on_poll_with(unsigned int vcpu, void *udata, const uint64_t *state);
+
+void vp_tcg_on_poll_with(unsigned int vcpu, void *udata, const uint64_t *state)
+{
+	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
+
+	if (!v)
+		return;
+	vp_tcg_is_here(v);
+	vp_tcg_try_state(v, state);
+	vp_tcg_on_poll(vcpu, udata);
 }
 
 /* With the lock held. */

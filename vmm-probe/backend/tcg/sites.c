@@ -7,6 +7,7 @@
  * Runs on vCPU threads, several at once; the index is changed only while none runs.
  */
 #include "base/search.h"
+#include "vmm-probe/backend/tcg/cpu_state.h"
 #include "vmm-probe/backend/tcg/tcg.h"
 
 #include <stdlib.h>
@@ -93,7 +94,11 @@ void vp_tcg_index_destroy(struct vp_tcg_index *index)
 	free(index);
 }
 
-static void on_site(unsigned int vcpu, void *udata)
+void vp_tcg_on_site(unsigned int vcpu, void *udata);
+void vp_tcg_on_site_with(unsigned int vcpu, void *udata, const uint64_t *state);
+VP_TCG_ENTRY(vp_tcg_on_site, vp_tcg_on_site_with);
+
+void vp_tcg_on_site_with(unsigned int vcpu, void *udata, const uint64_t *state)
 {
 	const struct vp_site *site = udata;
 	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
@@ -108,11 +113,14 @@ static void on_site(unsigned int vcpu, void *udata)
 	/* QEMU's rip is that of the block's beginning. */
 	v->regs.v[VP_REG_PC] = site->gva;
 	v->regs.valid = VP_REG_BIT(VP_REG_PC);
+	/* The kernel runs in 64-bit mode, where the API would give the whole registers too. */
+	v->current = ot_likely(state == v->state) ? state : NULL;
 	uint64_t argument = ot_unlikely(site->sentinel) ? vp_tcg_reg(v, VP_REG_ARG0) : 0;
 	vp_engine_hit(engine, vcpu, site, v);
 	uint64_t number = ot_unlikely(site->sentinel)
 			      ? vp_engine_module(engine, (enum vp_sentinel)site->sentinel, argument)
 			      : 0;
+	v->current = NULL;
 	vp_tcg_leave(v);
 	if (ot_unlikely(number))
 		vp_tcg_wait_module(v, number);
@@ -128,7 +136,8 @@ static void instrument(struct qemu_plugin_insn *insn, const struct vp_site *site
 									    entry, 1);
 	}
 	if (site->necbs || site->agent || site->sentinel)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_site, QEMU_PLUGIN_CB_R_REGS, (void *)site);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, vp_tcg_on_site, QEMU_PLUGIN_CB_R_REGS,
+						       (void *)site);
 }
 
 /* Instrument every site at @host. Sites of one address are adjacent. */
@@ -225,8 +234,8 @@ void vp_tcg_on_translate(struct qemu_plugin_tb *tb)
 		vp_tcg_check_breakpoint(insn);
 		if (is_poll_point(insn))
 			qemu_plugin_register_vcpu_insn_exec_cond_cb(
-			    insn, vp_tcg_on_poll, QEMU_PLUGIN_CB_R_REGS, QEMU_PLUGIN_COND_NE, vp_tcg.poll, 0,
-			    (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+			    insn, vp_tcg_on_poll_point, QEMU_PLUGIN_CB_R_REGS, QEMU_PLUGIN_COND_NE,
+			    vp_tcg.poll, 0, (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
 		if (index && index->plan->nsites)
 			look_for_sites(insn, index, &page, &page_number);
 		if (index && index->users)

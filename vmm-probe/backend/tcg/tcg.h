@@ -7,6 +7,7 @@
  *   machine.c QEMU's command line: the guest's name, the machine
  *   ram.c     the place of guest RAM in this process
  *   vcpu.c    registers, halted vCPUs, samples, snapshots
+ *   cpu_state.c registers without the API
  *   sites.c   the translation callback: instrumenting sites
  *   breakpoint.c the guest's own breakpoints that have gone
  *   user_sites.c the same for sites in processes
@@ -60,7 +61,11 @@ struct vp_tcg_vcpu {
 	struct vp_gbytes *buf;
 	struct qemu_plugin_register *handles[VP_NREGS];
 	pid_t tid;
-	_Atomic uint32_t where; /* enum vp_tcg_where */
+	/* See cpu_state.h. The vCPU's own thread's: */
+	const uint64_t *state;   /* where its registers were found; NULL: nowhere */
+	const uint64_t *current; /* the same while they are those of the hit that it is in, else NULL */
+	uint32_t trials;         /* that found nothing */
+	_Atomic uint32_t where;  /* enum vp_tcg_where */
 	/* True while the engine runs on the vCPU's own thread: the end waits for it. */
 	_Atomic bool in_engine;
 	/* Snapshot: requested by the service thread, answered by the vCPU's thread. */
@@ -144,6 +149,8 @@ struct vp_tcg_vcpu *vp_tcg_vcpu_create(void);
 void vp_tcg_vcpu_add(unsigned int vcpu);
 struct vp_tcg_vcpu *vp_tcg_vcpu_get(unsigned int vcpu); /* NULL: not known */
 uint64_t vp_tcg_reg(struct vp_tcg_vcpu *v, enum vp_reg reg);
+/** At a poll point: may the vCPU's registers be at @p state? Once they are found there is no other trial. */
+void vp_tcg_try_state(struct vp_tcg_vcpu *v, const uint64_t *state);
 void vp_tcg_on_idle(unsigned int vcpu);
 void vp_tcg_on_sample(unsigned int vcpu, void *udata);
 void vp_tcg_request_sample(void *backend, uint32_t vcpu);
@@ -190,6 +197,8 @@ void vp_tcg_users_instrument(const struct vp_tcg_users *users, struct qemu_plugi
 struct ot_err *vp_tcg_install(void *backend, const struct vp_plan *plan);
 /** Carry out pending requests to vCPU threads. vCPU: at a poll point, and when it wakes from a halt. */
 void vp_tcg_on_poll(unsigned int vcpu, void *udata);
+/** The same as translated code calls it. */
+void vp_tcg_on_poll_point(unsigned int vcpu, void *udata);
 /** Keep this vCPU until event @p number of vp_engine_module() is done, or a change has to be made. vCPU, in
  * no engine. */
 void vp_tcg_wait_module(struct vp_tcg_vcpu *v, uint64_t number);

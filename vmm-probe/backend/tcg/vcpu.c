@@ -5,6 +5,7 @@
  * compare-and-swap, grants the vCPU's registers to its own thread or to the timer's.
  */
 #include "base/clock.h"
+#include "vmm-probe/backend/tcg/cpu_state.h"
 #include "vmm-probe/backend/tcg/tcg.h"
 
 #include <linux/membarrier.h>
@@ -17,6 +18,8 @@
 
 #define SNAPSHOT_NS 200000000u
 #define PAUSE_NS    500000l
+/* A vCPU in 32-bit code shows nothing: the API has half of its registers then. */
+#define TRIALS_MAX  100
 
 enum { SNAPSHOT_NONE, SNAPSHOT_WANTED, SNAPSHOT_WRITING };
 
@@ -75,6 +78,8 @@ uint64_t vp_tcg_reg(struct vp_tcg_vcpu *v, enum vp_reg reg)
 
 	if (v->regs.valid & VP_REG_BIT(reg))
 		return v->regs.v[reg];
+	if (v->current && reg < VP_NREGS_GENERAL)
+		return v->current[reg];
 	/* Another thread's vCPU has only its saved registers: QEMU aborts on such a read. */
 	if (!v->handles[reg] || atomic_load_explicit(&v->where, memory_order_relaxed) != VP_TCG_RUNS)
 		return 0;
@@ -87,6 +92,20 @@ uint64_t vp_tcg_reg(struct vp_tcg_vcpu *v, enum vp_reg reg)
 	v->regs.v[reg] = value;
 	v->regs.valid |= VP_REG_BIT(reg);
 	return value;
+}
+
+void vp_tcg_try_state(struct vp_tcg_vcpu *v, const uint64_t *state)
+{
+	uint64_t regs[VP_NREGS_GENERAL];
+
+	if (v->state || v->trials == TRIALS_MAX)
+		return;
+	v->trials++;
+	v->regs.valid = 0;
+	for (unsigned int i = 0; i < VP_NREGS_GENERAL; i++)
+		regs[i] = vp_tcg_reg(v, (enum vp_reg)i);
+	if (vp_tcg_state_is(state, regs))
+		v->state = state;
 }
 
 static void read_all(struct vp_tcg_vcpu *v)

@@ -2,6 +2,7 @@
 /* Carrying out each kind of action. Hit path. */
 #include <signal.h>
 
+#include "vmm-probe/engine/hit/aggregate.h"
 #include "vmm-probe/engine/hit/buffer.h"
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/hit/helper.h"
@@ -68,7 +69,9 @@ static enum dif_fault store_ustack(struct vp_vcpu_session *v, const struct vp_st
 	struct vp_texts texts = { .at = (char *)dst + head, .size = step->size - head };
 
 	memset(dst, 0, step->size);
-	stack.n = vp_unwind_user(v, stack.pcs, stack.ends, stack.max);
+	stack.n = vp_unwind_user(
+	    v, &(struct vp_user_unwound){ stack.pcs, stack.ends, texts.size ? &texts : NULL, &stack.regs },
+	    stack.max);
 	if (texts.size)
 		vp_helper_texts(v, &stack, &texts);
 	if (texts.full)
@@ -136,35 +139,6 @@ static enum vp_step_result do_exit(struct vp_vcpu_session *v, const struct vp_st
 	v->exited = true;
 	__atomic_store_n(&es->exit_pending, (uint64_t)(uint32_t)status + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&v->status->exit_pending, (uint64_t)(uint32_t)status + 1, __ATOMIC_RELEASE);
-	return VP_STEP_DONE;
-}
-
-static enum vp_step_result aggregate(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
-{
-	const struct dif_action *a = step->action;
-	struct dif_aggtab *tab = &v->aggs[v->half];
-	struct vp_half *half = &v->status->aggregation[v->half];
-	uint64_t value = 0, incr = v->increment;
-
-	v->increment = 1;
-	if (a->object) {
-		*f = dif_vm_eval(&v->vm, a->object, &value);
-		if (*f != DIF_FAULT_NONE)
-			return VP_STEP_FAULT;
-	}
-	const uint32_t id = v->event ? a->aggid | VP_AGG_INSIDE : a->aggid;
-	memcpy(v->tuple, &id, sizeof(id));
-	size_t before = tab->used;
-	uint64_t *words = tab->mem ? dif_aggtab_lookup(tab, step->agg, (enum dif_agg_kind)a->kind, a->arg,
-						       v->tuple, v->ecb->epid)
-				   : NULL;
-	if (!words) {
-		vp_count(&v->agg_dropped[v->half], &half->dropped);
-		return VP_STEP_DONE;
-	}
-	dif_agg_update((enum dif_agg_kind)a->kind, a->arg, words, value, incr);
-	if (tab->used != before)
-		__atomic_store_n(&half->used, tab->used, __ATOMIC_RELEASE);
 	return VP_STEP_DONE;
 }
 
@@ -247,7 +221,7 @@ static enum vp_step_result evaluate(struct vp_vcpu_session *v, const struct vp_s
 enum vp_step_result vp_run_step(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
 {
 	if (step->agg)
-		return aggregate(v, step, f);
+		return vp_aggregate(v, step, f);
 	switch (step->action->kind) {
 	case DIF_ACT_exit:
 		return do_exit(v, step, f);
@@ -263,7 +237,9 @@ enum vp_step_result vp_run_step(struct vp_vcpu_session *v, const struct vp_step 
 	default:
 		break;
 	}
-	if (step->dest == VP_TO_TUPLE)
+	if (step->dest == VP_TO_KEY)
+		*f = vp_key_evaluate(v, step);
+	else if (step->dest == VP_TO_TUPLE)
 		*f = vp_store_datum(v, step, v->tuple);
 	else if (step->dest == VP_TO_RECORD)
 		*f = vp_store_datum(v, step, v->record);

@@ -2,7 +2,6 @@
 /* Built-in variables and the subroutines that need a guest: the virtual machine's world. */
 #include <time.h>
 
-#include "guest-agent/agent_abi.h"
 #include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/hit/speculation.h"
@@ -57,7 +56,7 @@ static uint64_t user_caller(struct vp_vcpu_session *v)
 {
 	uint64_t pcs[2];
 
-	return vp_unwind_user(v, pcs, NULL, 2) == 2 ? pcs[1] : 0;
+	return vp_unwind_user(v, &(struct vp_user_unwound){ .pcs = pcs }, 2) == 2 ? pcs[1] : 0;
 }
 
 /* 0 faults: the caller adds an offset to it, and must not read at address 0. */
@@ -96,7 +95,7 @@ static uint64_t op_scalar(void *env, uint32_t id, enum dif_fault *fault)
 	case DIF_VAR_caller:
 		return caller(v);
 	case DIF_VAR_ustackdepth:
-		return vp_unwind_user(v, NULL, NULL, VP_FRAMES_MAX);
+		return vp_unwind_user(v, &(struct vp_user_unwound){ 0 }, VP_FRAMES_MAX);
 	case DIF_VAR_ucaller:
 		return user_caller(v);
 	case DIF_VAR_pid:
@@ -155,28 +154,40 @@ static int copy_string(const char *s, char *dst, uint32_t cap)
 	return (int)len;
 }
 
-static int task_name(struct vp_vcpu_session *v, char *dst, uint32_t cap)
+/* A kernel with longer names than Linux has. */
+static int long_name(struct vp_vcpu_session *v, char *dst, uint32_t cap)
 {
 	const struct vp_facts *f = &v->es->facts;
-	const struct vp_engine *e = v->es->engine;
 	char comm[64];
 	uint32_t size = f->task_comm_size < sizeof(comm) ? f->task_comm_size : sizeof(comm) - 1;
-	uint64_t task;
+	uint64_t task = vp_task(v);
+
+	if (!task || f->task_comm == VP_NO_OFFSET || !vp_load_kernel(v, task + f->task_comm, comm, size))
+		size = 0;
+	comm[size] = 0;
+	return copy_string(comm, dst, cap);
+}
+
+static int task_name(struct vp_vcpu_session *v, char *dst, uint32_t cap)
+{
+	const struct vp_engine *e = v->es->engine;
+	uint64_t name[VP_NAME_WORDS + 1] = { 0 };
+	char comm[64];
 
 	if (e->host) {
 		int len = e->ops->host->string(e->backend, DIF_VAR_execname, comm, sizeof(comm));
 		return copy_string(len > 0 ? comm : "", dst, cap);
 	}
-	if (v->event) {
-		memcpy(comm, v->event->comm, GA_COMM);
-		comm[GA_COMM] = 0;
-		return copy_string(comm, dst, cap);
-	}
-	task = vp_task(v);
-	if (!task || f->task_comm == VP_NO_OFFSET || !vp_load_kernel(v, task + f->task_comm, comm, size))
-		size = 0;
-	comm[size] = 0;
-	return copy_string(comm, dst, cap);
+	if (!v->event && v->es->facts.task_comm_size > VP_NAME_BYTES)
+		return long_name(v, dst, cap);
+	vp_task_name(v, name);
+	if (cap <= VP_NAME_BYTES)
+		return copy_string((const char *)name, dst, cap);
+	for (unsigned i = 0; i < VP_NAME_WORDS; i++)
+		memcpy(dst + i * sizeof(name[0]), &name[i], sizeof(name[0]));
+	uint32_t len = vp_name_length(name);
+	dst[len] = 0;
+	return (int)len;
 }
 
 /* The probe that faulted, for an ERROR clause; elsewhere there is none, and the names are empty. */
@@ -196,17 +207,13 @@ static int faulting_probe(const struct vp_vcpu_session *v, uint32_t id, char *ds
 static int op_string(void *env, uint32_t id, char *dst, uint32_t cap)
 {
 	struct vp_vcpu_session *v = env;
-	const struct vp_enabled_probe *probe = v->ecb->probe;
 
 	switch (id) {
 	case DIF_VAR_probeprov:
-		return copy_string(probe->provider, dst, cap);
 	case DIF_VAR_probemod:
-		return copy_string(probe->module, dst, cap);
 	case DIF_VAR_probefunc:
-		return copy_string(probe->function, dst, cap);
 	case DIF_VAR_probename:
-		return copy_string(probe->name, dst, cap);
+		return copy_string(vp_probe_text(v->ecb->probe, id), dst, cap);
 	case DIF_VAR_execname:
 		return task_name(v, dst, cap);
 	case DIF_VAR_guest:

@@ -16,7 +16,18 @@ struct vp_load;
 struct vp_counter;
 
 /* Destination of an action's value. */
-enum vp_dest { VP_TO_NOTHING, VP_TO_RECORD, VP_TO_TUPLE, VP_TO_INCREMENT };
+enum vp_dest { VP_TO_NOTHING, VP_TO_RECORD, VP_TO_TUPLE, VP_TO_KEY, VP_TO_INCREMENT };
+
+/* Most keys are told by a few words, by which their entries are remembered (hit/aggregate.c). What those of
+ * one element are: */
+enum vp_key_part {
+	VP_KEY_VALUE,    /* its value. One word, as VP_KEY_TEXT is */
+	VP_KEY_EXECNAME, /* the name's bytes, zeros behind its end: VP_NAME_WORDS */
+	VP_KEY_TEXT,     /* where a name of the probe's lies */
+};
+#define VP_KEY_WORDS  4 /* of all elements at most */
+#define VP_NAME_WORDS 2
+#define VP_NAME_BYTES (8 * VP_NAME_WORDS) /* of a task's name in Linux, with its NUL */
 
 /* An action, with all that is known before it runs. */
 struct vp_step {
@@ -25,6 +36,10 @@ struct vp_step {
 	enum vp_dest dest;
 	uint32_t offset, size; /* in the record or tuple */
 	uint32_t gap;          /* bytes before `offset` that are padding */
+	uint32_t single;       /* aggregates without a key: 1 + its place in dif_aggtab.single; 0: none */
+	uint32_t nwords;       /* aggregates with a key of so many words; 0: that is looked up as it is */
+	uint32_t word;         /* to a key: the first of its words */
+	enum vp_key_part part; /* … and what they are */
 };
 
 /* Registers and arguments that an expression reads. */
@@ -82,6 +97,15 @@ struct vp_enabled_probe {
 	uint64_t file;               /* as in struct vp_batch_probe */
 	struct vp_ecb *first, *last; /* its ECBs, in order */
 };
+
+/** DIF_VAR_probeprov to DIF_VAR_probename of a probe. */
+static inline const char *vp_probe_text(const struct vp_enabled_probe *probe, uint32_t var)
+{
+	return var == DIF_VAR_probeprov   ? probe->provider
+	       : var == DIF_VAR_probemod  ? probe->module
+	       : var == DIF_VAR_probefunc ? probe->function
+					  : probe->name;
+}
 
 /* Is it in a process, or a file, and not in the kernel? */
 static inline bool vp_site_is_user(const struct vp_enabled_site *site)

@@ -48,7 +48,9 @@ void vp_firing_begin(struct vp_vcpu_session *v, void *ctx, uint64_t gva, const u
 	v->known = NULL;
 	v->nknown = 0;
 	v->level = 0;
-	v->task_known = v->file_known = false;
+	v->running = &v->alone;
+	v->alone.known = 0;
+	v->file_known = false;
 	v->depth_known = v->caller_known = false;
 	v->exited = false;
 	v->in_error = false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which frame of a stack interprets which frames of a program. */
 #include "vmm-probe/engine/hit/helper.h"
+#include "vmm-probe/engine/hit/beam.h"
 #include "vmm-probe/engine/hit/python.h"
 #include "vmm-probe/engine/hit/user_frames.h"
 
@@ -16,7 +17,16 @@ static void next_run(struct merge *m)
 	m->any = !m->texts->full && vp_python_run(&m->walk, &m->place);
 }
 
-/* Whole or not at all, with room for the NUL behind it. */
+/* What was put since @used was the length is there whole or not at all, with room for the NUL behind it. */
+static bool keep_whole(struct vp_texts *texts, size_t used)
+{
+	if (texts->used == texts->size)
+		texts->full = true;
+	if (texts->full)
+		vp_texts_back(texts, used);
+	return !texts->full;
+}
+
 static bool put_frame(struct merge *m, const struct vp_python_frame *f, char before)
 {
 	size_t used = m->texts->used;
@@ -24,11 +34,7 @@ static bool put_frame(struct merge *m, const struct vp_python_frame *f, char bef
 	if (before)
 		vp_texts_byte(m->texts, before);
 	vp_python_text(&m->walk, f, m->texts);
-	if (m->texts->used == m->texts->size)
-		m->texts->full = true;
-	if (m->texts->full)
-		vp_texts_back(m->texts, used);
-	return !m->texts->full;
+	return keep_whole(m->texts, used);
 }
 
 /* The runs that this frame interprets: one, unless the process has its stacks elsewhere. */
@@ -62,14 +68,12 @@ static void add_others(struct merge *m, struct vp_user_stack *stack)
 		}
 }
 
-void vp_helper_texts(struct vp_vcpu_session *v, struct vp_user_stack *stack, struct vp_texts *texts)
+static void put_python(struct vp_vcpu_session *v, const struct vp_python *in, struct vp_user_stack *stack,
+		       struct vp_texts *texts)
 {
 	struct merge m = { .texts = texts };
-	struct vp_process_frames process;
 
-	if (!stack->n || !vp_frames_of_process(v, &process) || !process.runtime ||
-	    process.runtime->kind != VP_RUNTIME_PYTHON ||
-	    !vp_python_begin(&m.walk, v, &process.runtime->python, texts->size))
+	if (!vp_python_begin(&m.walk, v, in, texts->size))
 		return;
 	next_run(&m);
 	/* What is behind the last text is zero. */
@@ -81,4 +85,49 @@ void vp_helper_texts(struct vp_vcpu_session *v, struct vp_user_stack *stack, str
 	add_others(&m, stack);
 	if (!m.walk.fuel) /* there may be more */
 		texts->full = true;
+}
+
+/* One function interprets all frames of the Erlang process that the thread runs. */
+static void put_beam(struct vp_vcpu_session *v, const struct vp_beam *in, const struct vp_user_stack *stack,
+		     struct vp_texts *texts)
+{
+	struct vp_beam_frame f;
+	struct vp_beam_walk w;
+	char before = '@';
+	uint32_t at;
+
+	if (!vp_beam_begin(&w, v, in, texts->size))
+		return;
+	if (vp_beam_enter(&w, stack, &at)) {
+		while (at--)
+			vp_texts_byte(texts, '\0');
+		while (!texts->full && vp_beam_frame(&w, &f)) {
+			size_t used = texts->used;
+
+			vp_texts_byte(texts, before);
+			vp_beam_text(&w, &f, texts);
+			keep_whole(texts, used);
+			before = '\n';
+		}
+	}
+	if (!w.fuel)
+		texts->full = true;
+}
+
+void vp_helper_texts(struct vp_vcpu_session *v, struct vp_user_stack *stack, struct vp_texts *texts)
+{
+	struct vp_process_frames process;
+
+	if (!stack->n || !vp_frames_of_process(v, &process) || !process.runtime)
+		return;
+	switch (process.runtime->kind) {
+	case VP_RUNTIME_PYTHON:
+		put_python(v, &process.runtime->python, stack, texts);
+		return;
+	case VP_RUNTIME_BEAM:
+		put_beam(v, &process.runtime->beam, stack, texts);
+		return;
+	default:
+		return;
+	}
 }

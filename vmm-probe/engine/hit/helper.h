@@ -12,6 +12,7 @@
 /* A user stack, the innermost frame first. */
 struct vp_user_stack {
 	uint32_t n, max;
+	uint64_t regs; /* vp_user_frame.regs */
 	uint64_t pcs[VP_FRAMES_MAX];
 	uint64_t ends[VP_FRAMES_MAX]; /* the address above each frame; 0: unknown */
 };

@@ -24,6 +24,21 @@ static uint64_t address_of(const struct vp_engine *engine, const struct vp_site 
 	return site->file ? engine->ops->reg(engine->backend, ctx, VP_REG_PC) : site->gva;
 }
 
+/* A vCPU's task does not change while it is in a hit: what one session has read of it need not be read for
+ * the others, unless their facts are of another kernel. Those come second, if there are any. */
+static void share_task(struct vp_vcpu *me, struct vp_vcpu_session *v)
+{
+	struct vp_running *r = &me->running;
+
+	if (r->hit != me->seq) {
+		r->hit = me->seq;
+		r->kernel = v->es->kernel;
+		r->known = 0;
+	}
+	if (ot_likely(r->kernel == v->es->kernel))
+		v->running = r;
+}
+
 void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx)
 {
 	struct vp_vcpu_session *entered = NULL;
@@ -49,6 +64,7 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 			v->chain = entered;
 			entered = v;
 			vp_firing_begin(v, ctx, address_of(engine, site, ctx), NULL);
+			share_task(me, v);
 			vp_load_add(&v->load.outside_ns, site->cost_ns);
 		}
 		vp_guard_hit(ecb, vcpu, site->cost_ns);

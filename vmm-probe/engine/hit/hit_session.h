@@ -18,8 +18,9 @@
 #include "vmm-probe/engine/wire/protocol.h"
 #include "vmm-probe/engine/wire/shared.h"
 
-#define VP_FRAMES_MAX  1024 /* of one stack() or ustack() */
-#define VP_TLB_ENTRIES 64
+#define VP_FRAMES_MAX 1024 /* of one stack() or ustack() */
+#define VP_TLB_SETS   32
+#define VP_TLB_WAYS   2
 
 struct ga_record;
 struct vp_user_frames;
@@ -41,11 +42,11 @@ struct vp_tlb_entry {
 };
 
 /* `firing` increases at each firing; `stable` (with bit 63 set) at a switch, once in a number of firings, and
- * when RAM changes. */
+ * when RAM changes. A page has two places, so that two that a hit reads do not push each other out. */
 struct vp_tlb {
 	uint64_t firing, stable;
 	uint64_t mem_gen;
-	struct vp_tlb_entry entries[VP_TLB_ENTRIES];
+	struct vp_tlb_entry sets[VP_TLB_SETS][VP_TLB_WAYS]; /* the first is the one that came last */
 };
 
 /* The principal halves. All private: shared memory is only written. */
@@ -97,6 +98,7 @@ struct vp_vcpu_session {
 	struct vp_vcpu_status *status; /* shared, only written */
 	struct vp_vcpu_status counts;  /* its counters, private */
 	uint8_t *tuple;
+	uint64_t key[VP_KEY_WORDS]; /* of the aggregation that is next, instead of the tuple */
 
 	/* the firing in progress */
 	uint64_t hit;                  /* sequence word of the hit in which it began */
@@ -119,8 +121,8 @@ struct vp_vcpu_session {
 	uint64_t error_args[10];
 	const struct vp_enabled_probe *error_probe; /* the probe that faulted, for errprov etc. */
 	uint64_t time_ns, wall_ns;                  /* of the clause; 0: not read yet */
-	uint64_t task;
-	bool task_known;
+	struct vp_running *running;                 /* the vCPU's, or `alone` */
+	struct vp_running alone;
 	bool file_known, in_file; /* is it of the site's file? */
 	struct vp_guest_clock clock;
 	uint64_t chill_since_ns, chilled_ns; /* chill() in this interval, as requested */
@@ -140,6 +142,7 @@ struct vp_engine_session {
 	struct vp_engine *engine;
 	struct vp_msg_open open;
 	struct vp_facts facts;
+	uint64_t kernel;           /* equal: the running task is read by equal facts */
 	uint32_t activity;         /* enum vp_activity */
 	uint32_t filled;           /* fill policy: a buffer was full */
 	uint64_t since_ns;         /* time of the start; set before it is active */

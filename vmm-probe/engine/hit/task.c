@@ -14,6 +14,8 @@
 #define UPDATE_MAX_NS   10000000ull
 #define UNKNOWN_OFFSET  (~0ull)
 
+_Static_assert(GA_COMM == VP_NAME_BYTES, "a name of the agent's events is one of Linux'");
+
 static bool percpu_u64(struct vp_vcpu_session *v, uint64_t offset, uint64_t *ret)
 {
 	uint64_t base = v->es->facts.percpu_base[v->vcpu];
@@ -25,12 +27,13 @@ uint64_t vp_task(struct vp_vcpu_session *v)
 {
 	if (v->event)
 		return v->event->task;
-	if (!v->task_known) {
-		v->task_known = true;
-		if (!percpu_u64(v, v->es->facts.current_task, &v->task))
-			v->task = 0;
+	struct vp_running *r = v->running;
+	if (!(r->known & VP_RUNNING_TASK)) {
+		r->known |= VP_RUNNING_TASK;
+		if (!percpu_u64(v, v->es->facts.current_task, &r->task))
+			r->task = 0;
 	}
-	return v->task;
+	return r->task;
 }
 
 uint64_t vp_task_field(struct vp_vcpu_session *v, uint64_t task, uint32_t offset, uint32_t size,
@@ -124,12 +127,78 @@ bool vp_runs_user(struct vp_vcpu_session *v)
 	       vp_mode_is_user(vp_reg(v, VP_REG_MODE));
 }
 
+/* What is behind the NUL is of names that the task had before. */
+static void cut_name(uint64_t name[VP_NAME_WORDS])
+{
+	const uint64_t ones = 0x0101010101010101ull, tops = 0x8080808080808080ull;
+	bool ended = false;
+
+	for (unsigned i = 0; i < VP_NAME_WORDS; i++) {
+		/* The lowest bit that is set is the top one of the first byte that is 0. */
+		uint64_t zeros = (name[i] - ones) & ~name[i] & tops;
+		if (ended)
+			name[i] = 0;
+		else if (zeros)
+			name[i] &= ((zeros & -zeros) >> 7) - 1;
+		ended |= zeros != 0;
+	}
+}
+
+static void read_name(struct vp_vcpu_session *v, uint64_t name[VP_NAME_WORDS])
+{
+	const struct vp_facts *f = &v->es->facts;
+	uint32_t size = f->task_comm_size < VP_NAME_BYTES ? f->task_comm_size : VP_NAME_BYTES;
+	uint64_t task = vp_task(v);
+
+	memset(name, 0, VP_NAME_BYTES);
+	if (!task || f->task_comm == VP_NO_OFFSET || !vp_load_kernel(v, task + f->task_comm, name, size))
+		memset(name, 0, VP_NAME_BYTES);
+	cut_name(name);
+}
+
+void vp_task_name(struct vp_vcpu_session *v, uint64_t name[VP_NAME_WORDS])
+{
+	struct vp_running *r = v->running;
+
+	if (v->event) {
+		memcpy(name, v->event->comm, VP_NAME_BYTES);
+		cut_name(name);
+		return;
+	}
+	if (!(r->known & VP_RUNNING_NAME)) {
+		read_name(v, r->name);
+		r->known |= VP_RUNNING_NAME;
+	}
+	/* By words, as they were written: a processor waits with a longer load until they are in the cache.
+	 */
+	for (unsigned i = 0; i < VP_NAME_WORDS; i++)
+		name[i] = __atomic_load_n(&r->name[i], __ATOMIC_RELAXED);
+}
+
 /* uid and gid: through the task's credentials. */
 static uint64_t credential(struct vp_vcpu_session *v, uint64_t task, uint32_t offset, enum dif_fault *fault)
 {
 	uint64_t cred = vp_task_field(v, task, v->es->facts.task_cred, 8, fault);
 
 	return vp_task_field(v, cred, offset, 4, fault);
+}
+
+/* A number of the running task's, which is known from the first time on that it could be read. */
+static uint64_t own_number(struct vp_vcpu_session *v, uint32_t which, uint32_t offset, uint32_t *known,
+			   enum dif_fault *fault)
+{
+	enum dif_fault failed = DIF_FAULT_NONE;
+
+	if (v->running->known & which)
+		return *known;
+	uint64_t value = vp_task_field(v, vp_task(v), offset, sizeof(*known), &failed);
+	if (failed != DIF_FAULT_NONE) {
+		*fault = failed;
+		return 0;
+	}
+	v->running->known |= which;
+	*known = (uint32_t)value;
+	return value;
 }
 
 uint64_t vp_task_id(struct vp_vcpu_session *v, uint32_t var, enum dif_fault *fault)
@@ -140,23 +209,22 @@ uint64_t vp_task_id(struct vp_vcpu_session *v, uint32_t var, enum dif_fault *fau
 
 	if (e->host)
 		return e->ops->host->scalar(e->backend, var, &value) ? value : 0;
-	task = vp_task(v);
 	switch (var) {
 	case DIF_VAR_pid:
 		if (v->event)
 			return v->event->tgid;
-		return vp_task_field(v, task, f->task_tgid, 4, fault);
+		return own_number(v, VP_RUNNING_PID, f->task_tgid, &v->running->pid, fault);
 	case DIF_VAR_tid:
 		if (v->event)
 			return v->event->pid;
-		return vp_task_field(v, task, f->task_pid, 4, fault);
+		return own_number(v, VP_RUNNING_TID, f->task_pid, &v->running->tid, fault);
 	case DIF_VAR_ppid:
-		task = vp_task_field(v, task, f->task_real_parent, 8, fault);
+		task = vp_task_field(v, vp_task(v), f->task_real_parent, 8, fault);
 		return vp_task_field(v, task, f->task_tgid, 4, fault);
 	case DIF_VAR_uid:
-		return credential(v, task, f->cred_uid, fault);
+		return credential(v, vp_task(v), f->cred_uid, fault);
 	case DIF_VAR_gid:
-		return credential(v, task, f->cred_gid, fault);
+		return credential(v, vp_task(v), f->cred_gid, fault);
 	default:
 		return 0;
 	}

@@ -33,6 +33,16 @@ bool vp_in_process(struct vp_vcpu_session *v, const struct vp_batch_process *pro
 bool vp_in_file(struct vp_vcpu_session *v, uint64_t pc, uint64_t file, uint64_t at);
 /** Is the vCPU in user mode, so that its registers are the process's? */
 bool vp_runs_user(struct vp_vcpu_session *v);
+/** The running task's name, zeros behind its end; all zero if it is unknown. Only where the kernel's names
+ * have VP_NAME_BYTES at most. */
+void vp_task_name(struct vp_vcpu_session *v, uint64_t name[VP_NAME_WORDS]);
+/** The length of such a name. */
+static inline uint32_t vp_name_length(const uint64_t name[VP_NAME_WORDS])
+{
+	if (name[1])
+		return VP_NAME_BYTES - (uint32_t)__builtin_clzll(name[1]) / 8;
+	return name[0] ? 8 - (uint32_t)__builtin_clzll(name[0]) / 8 : 0;
+}
 /** Value of DIF_VAR_pid, tid, ppid, uid or gid. */
 uint64_t vp_task_id(struct vp_vcpu_session *v, uint32_t var, enum dif_fault *fault);
 /** Time that the task has run, ns. */

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vmm-probe/engine/wire/notes.h"
+
 /* Zeroed at first. Only written, as it may be shared memory. */
 struct vp_texts {
 	char *at;
@@ -62,6 +64,17 @@ static inline void vp_texts_character(struct vp_texts *t, uint32_t c)
 		vp_texts_byte(t, (char)(0x80 | (c >> 6 & 0x3f)));
 	}
 	vp_texts_byte(t, (char)(0x80 | (c & 0x3f)));
+}
+
+/** A number of a note (wire/notes.h). */
+static inline void vp_texts_note_number(struct vp_texts *t, uint64_t n)
+{
+	do {
+		uint8_t more = n >> VP_NOTE_BITS ? VP_NOTE_MORE : 0;
+
+		vp_texts_byte(t, (char)(VP_NOTE_BYTE | more | (n & (VP_NOTE_MORE - 1))));
+		n >>= VP_NOTE_BITS;
+	} while (n);
 }
 
 /** Take back what was put since @p used was the length. */

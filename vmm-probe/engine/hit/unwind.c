@@ -15,8 +15,9 @@
 
 struct frame {
 	uint64_t ip, sp, bp;
-	bool exact;   /* ip is the instruction that runs next, not a return address */
-	bool is_user; /* the walk has come to user space, with these registers */
+	bool exact;    /* ip is the instruction that runs next, not a return address */
+	bool is_user;  /* the walk has come to user space, with these registers … */
+	uint64_t regs; /* … of which the kernel has saved all there; 0: nowhere */
 };
 
 static bool is_text(const struct vp_facts *f, uint64_t ip)
@@ -92,6 +93,7 @@ static bool step_regs(struct vp_vcpu_session *v, struct frame *f, uint64_t regs)
 		return false;
 	f->exact = true;
 	f->is_user = vp_mode_is_user(mode);
+	f->regs = regs;
 	return !f->is_user;
 }
 
@@ -106,6 +108,7 @@ static bool step_iret(struct vp_vcpu_session *v, struct frame *f, uint64_t at)
 	f->sp = pushed[VP_TRAP_FRAME_SP];
 	f->exact = true;
 	f->is_user = vp_mode_is_user(pushed[VP_TRAP_FRAME_MODE]);
+	f->regs = 0;
 	return !f->is_user;
 }
 
@@ -201,7 +204,7 @@ bool vp_interrupted_user(struct vp_vcpu_session *v, struct vp_user_frame *ret)
 		return false;
 	while (n < ENTRY_FRAMES && is_text(&v->es->facts, f.ip) && step(v, &f, !n))
 		n++;
-	*ret = (struct vp_user_frame){ f.ip, f.sp, f.bp, true };
+	*ret = (struct vp_user_frame){ f.ip, f.sp, f.bp, true, f.regs };
 	return f.is_user;
 }
 

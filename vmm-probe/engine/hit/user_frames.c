@@ -68,25 +68,28 @@ bool vp_frames_of_process(struct vp_vcpu_session *v, struct vp_process_frames *r
 	return false;
 }
 
+bool vp_frames_row_of(const struct vp_vcpu_session *v, const struct vp_frames_map *m, uint64_t pc,
+		      struct vp_frame_row *ret)
+{
+	const uint64_t offset = pc - m->base;
+	const struct vp_frames_sent *in = sent_of(v->es->frames, __atomic_load_n(&m->sent, __ATOMIC_RELAXED));
+	uint32_t first, nrows;
+
+	if (pc < m->start || pc >= m->end || !in ||
+	    !read_range(&m->first_row, &m->nrows, in->nrows, &first, &nrows))
+		return false;
+	const struct vp_frame_row *rows = in->rows + first;
+	size_t n = OT_COUNT_BEFORE(nrows, i, rows[i].offset <= offset);
+
+	*ret = n ? rows[n - 1] : vp_frame_row(0, VP_FRAME_NONE, 0, 0);
+	return true;
+}
+
 bool vp_frames_row(const struct vp_vcpu_session *v, const struct vp_process_frames *frames, uint64_t pc,
 		   struct vp_frame_row *ret)
 {
-	const struct vp_frames_map *maps = frames->in->maps + frames->first_map, *m;
+	const struct vp_frames_map *maps = frames->in->maps + frames->first_map;
 	size_t n = OT_COUNT_BEFORE(frames->nmaps, i, maps[i].start <= pc);
-	const struct vp_frames_sent *in;
-	uint32_t first, nrows;
-	uint64_t offset;
 
-	if (!n)
-		return false;
-	m = &maps[n - 1];
-	offset = pc - m->base;
-	in = sent_of(v->es->frames, __atomic_load_n(&m->sent, __ATOMIC_RELAXED));
-	if (pc >= m->end || !in || !read_range(&m->first_row, &m->nrows, in->nrows, &first, &nrows))
-		return false;
-	const struct vp_frame_row *rows = in->rows + first;
-
-	n = OT_COUNT_BEFORE(nrows, i, rows[i].offset <= offset);
-	*ret = n ? rows[n - 1] : vp_frame_row(0, VP_FRAME_NONE, 0, 0);
-	return true;
+	return n && vp_frames_row_of(v, &maps[n - 1], pc, ret);
 }

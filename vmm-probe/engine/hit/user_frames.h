@@ -59,4 +59,8 @@ bool vp_frames_of_process(struct vp_vcpu_session *v, struct vp_process_frames *r
 bool vp_frames_row(const struct vp_vcpu_session *v, const struct vp_process_frames *frames, uint64_t pc,
 		   struct vp_frame_row *ret);
 
+/** The row for @p pc of one part, which the caller has copied. The same holds of it. */
+bool vp_frames_row_of(const struct vp_vcpu_session *v, const struct vp_frames_map *map, uint64_t pc,
+		      struct vp_frame_row *ret);
+
 #endif

@@ -2,12 +2,14 @@
 /*
  * User stacks: from the vCPU's registers where it is in user mode; else the kernel left the process's in the
  * struct pt_regs at the top of the task's kernel stack, or is about to. From frame to frame by the rules that
- * the operator's process has sent for this process (user_frames.h), and where it has sent none by frame
- * pointers: code without them then gives short stacks. Hit path. Rules and stack are not trusted: each load
+ * the operator's process has sent for this process (user_frames.h), in code that its runtime has made as that
+ * keeps its frames (hotspot.h), and elsewhere by frame pointers: code without them then gives short stacks.
+ * Hit path. Rules and stack are not trusted: each load
  * is checked, the number of frames bounded.
  */
 #include "vmm-probe/arch/native.h"
 #include "vmm-probe/engine/hit/args.h"
+#include "vmm-probe/engine/hit/hotspot.h"
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/unwind.h"
 #include "vmm-probe/engine/hit/user_frames.h"
@@ -22,7 +24,7 @@ static bool from_vcpu(struct vp_vcpu_session *v, struct vp_user_frame *ret)
 		return false;
 	/* At a site its own address is exact; a translator's instruction pointer may lag. */
 	*ret = (struct vp_user_frame){ v->site_gva ? v->site_gva : vp_reg(v, VP_REG_PC), vp_reg(v, VP_REG_SP),
-				       vp_reg(v, VP_REG_FP), true };
+				       vp_reg(v, VP_REG_FP), true, 0 };
 	return true;
 }
 
@@ -45,6 +47,7 @@ static bool from_task(struct vp_vcpu_session *v, struct vp_user_frame *ret)
 		return false; /* a system call that has not changed stacks yet */
 	uint64_t regs = vp_user_regs(f, stack);
 	ret->exact = true;
+	ret->regs = regs;
 	return vp_load_u64(v, regs + f->ptregs_mode, &mode) && vp_mode_is_user(mode) &&
 	       vp_load_u64(v, regs + f->ptregs_pc, &ret->ip) &&
 	       vp_load_u64(v, regs + f->ptregs_sp, &ret->sp) && vp_load_u64(v, regs + f->ptregs_fp, &ret->bp);
@@ -138,24 +141,63 @@ static bool step(struct vp_vcpu_session *v, struct vp_user_frame *f, const struc
 	return step_fp(v, f);
 }
 
-uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint64_t *ends, uint32_t max)
+/* What is behind the last note is zero: the empty strings before one are put with it. Whole or not at all,
+ * with room for its NUL. */
+static void put_note(const struct vp_hotspot_walk *w, struct vp_texts *texts, uint32_t *empty)
+{
+	size_t used = texts->used;
+
+	for (uint32_t i = 0; i < *empty; i++)
+		vp_texts_byte(texts, '\0');
+	size_t begin = texts->used;
+
+	vp_hotspot_note(w, texts);
+	if (texts->used == texts->size)
+		texts->full = true;
+	if (!texts->full && texts->used > begin) {
+		*empty = 1;
+		return;
+	}
+	vp_texts_back(texts, used);
+	++*empty;
+}
+
+static bool step_any(struct vp_vcpu_session *v, struct vp_user_frame *f,
+		     const struct vp_process_frames *frames, struct vp_hotspot_walk *w)
+{
+	if (w->first && is_on_top(v))
+		return step_on_top(v, f);
+	return w->frame == VP_HOTSPOT_OTHER ? step(v, f, frames) : vp_hotspot_step(w, f);
+}
+
+uint32_t vp_unwind_user(struct vp_vcpu_session *v, const struct vp_user_unwound *to, uint32_t max)
 {
 	struct vp_process_frames of_process;
 	const struct vp_process_frames *frames;
+	struct vp_hotspot_walk w;
 	struct vp_user_frame f;
-	uint32_t n = 0;
+	uint32_t n = 0, empty = 0;
 
 	if (!v->ctx || !max || (!from_vcpu(v, &f) && !from_task(v, &f)))
 		return 0;
+	if (to->regs)
+		*to->regs = f.regs;
 	frames = vp_frames_of_process(v, &of_process) ? &of_process : NULL;
+	vp_hotspot_begin(&w, v, frames);
 	bool more = true;
 
 	while (n < max && more && (!n || f.ip)) {
-		if (pcs)
-			pcs[n] = f.ip;
-		more = !n && is_on_top(v) ? step_on_top(v, &f) : step(v, &f, frames);
-		if (ends)
-			ends[n] = more ? f.sp : 0;
+		bool made = vp_hotspot_enter(&w, &f, !n);
+
+		if (to->pcs)
+			to->pcs[n] = f.ip;
+		if (to->notes && made)
+			put_note(&w, to->notes, &empty);
+		else
+			empty++;
+		more = step_any(v, &f, frames, &w);
+		if (to->ends)
+			to->ends[n] = more ? f.sp : 0;
 		n++;
 	}
 	return n;

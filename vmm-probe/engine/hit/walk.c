@@ -53,9 +53,14 @@ static bool in_direct_map(const struct vp_facts *facts, uint64_t va)
 	       va >> VP_DIRECT_MAP_SHIFT == facts->percpu_base[0] >> VP_DIRECT_MAP_SHIFT;
 }
 
+static inline uint64_t memory_now(const struct vp_vcpu_session *v)
+{
+	return __atomic_load_n(&v->es->engine->mem_gen, __ATOMIC_ACQUIRE);
+}
+
 static void check_memory(struct vp_vcpu_session *v)
 {
-	uint64_t gen = __atomic_load_n(&v->es->engine->mem_gen, __ATOMIC_ACQUIRE);
+	uint64_t gen = memory_now(v);
 
 	if (ot_likely(v->tlb.mem_gen == gen))
 		return;
@@ -63,23 +68,59 @@ static void check_memory(struct vp_vcpu_session *v)
 	v->tlb.stable++;
 }
 
+static inline bool is_valid(const struct vp_tlb *tlb, const struct vp_tlb_entry *e)
+{
+	return e->stamp == tlb->stable || e->stamp == tlb->firing;
+}
+
+static inline bool is_of(const struct vp_tlb *tlb, const struct vp_tlb_entry *e, uint64_t root,
+			 uint64_t number)
+{
+	return e->page == number && e->root == root && is_valid(tlb, e);
+}
+
+static inline struct vp_tlb_entry *set_of(struct vp_tlb *tlb, uint64_t number)
+{
+	return tlb->sets[(number ^ number >> 9) % VP_TLB_SETS];
+}
+
+/* The page, NULL: the TLB does not have it. */
+static inline const struct vp_tlb_entry *cached_page(struct vp_tlb *tlb, uint64_t root, uint64_t number)
+{
+	const struct vp_tlb_entry *set = set_of(tlb, number);
+
+	if (ot_likely(is_of(tlb, &set[0], root, number)))
+		return &set[0];
+	return is_of(tlb, &set[1], root, number) ? &set[1] : NULL;
+}
+
+/* One that has expired takes no other's place. */
+static const struct vp_tlb_entry *add_page(struct vp_tlb *tlb, const struct vp_tlb_entry *e)
+{
+	struct vp_tlb_entry *set = set_of(tlb, e->page);
+
+	if (is_valid(tlb, &set[0]))
+		set[1] = set[0];
+	set[0] = *e;
+	return &set[0];
+}
+
 /* The page of @va, NULL: not mapped or not RAM. */
 static const struct vp_tlb_entry *find_page(struct vp_vcpu_session *v, uint64_t root, uint64_t va, bool user)
 {
 	struct vp_tlb *tlb = &v->tlb;
 	uint64_t number = va / PAGE_SIZE;
-	struct vp_tlb_entry *e = &tlb->entries[(number ^ number >> 9) % VP_TLB_ENTRIES];
+	const struct vp_tlb_entry *e = cached_page(tlb, root, number);
 	struct vp_page found;
 
-	if (ot_likely(e->page == number && e->root == root &&
-		      (e->stamp == tlb->stable || e->stamp == tlb->firing)))
+	if (ot_likely(e))
 		return e;
 	const uint8_t *host = walk(v, root, va, user, &found);
 	if (!host)
 		return NULL;
 	bool stable = !user && (found.size > PAGE_SIZE || in_direct_map(&v->es->facts, va));
-	*e = (struct vp_tlb_entry){ number, root, stable ? tlb->stable : tlb->firing, host, found.writable };
-	return e;
+	return add_page(tlb, &(struct vp_tlb_entry){ number, root, stable ? tlb->stable : tlb->firing, host,
+						     found.writable });
 }
 
 /* Its host address. */
@@ -139,22 +180,49 @@ static bool load(struct vp_vcpu_session *v, uint64_t root, uint64_t va, void *ds
 	return true;
 }
 
-static bool canonical(const struct vp_facts *facts, uint64_t va, uint64_t len, bool high)
+static inline bool canonical(const struct vp_facts *facts, uint64_t va, uint64_t len, bool high)
 {
 	return vp_is_in_half(&vp_native_paging, facts->levels, va, len, high);
 }
 
-bool vp_load_kernel(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len)
+/* Most loads are of a word or two on a page that the TLB has, and take no more than this. NULL: they take
+ * load(). */
+static inline const uint8_t *near(struct vp_vcpu_session *v, uint64_t root, uint64_t va, uint64_t len)
+{
+	uint64_t offset = va % PAGE_SIZE;
+
+	if (ot_unlikely(len > PAGE_SIZE - offset || v->tlb.mem_gen != memory_now(v)))
+		return NULL;
+	const struct vp_tlb_entry *e = cached_page(&v->tlb, root, va / PAGE_SIZE);
+	return ot_likely(e) ? e->host + offset : NULL;
+}
+
+static __attribute__((noinline)) bool load_kernel(struct vp_vcpu_session *v, uint64_t gva, void *dst,
+						  uint64_t len)
 {
 	const struct vp_facts *facts = &v->es->facts;
 	const struct vp_engine *e = v->es->engine;
 
-	if (e->ops->load && v != v->es->spare && e->ops->load(e->backend, gva, dst, (uint32_t)len, false))
-		return true;
-	if (e->host && e->ops->load)
-		return false;
+	if (e->ops->load) {
+		if (v != v->es->spare && e->ops->load(e->backend, gva, dst, (uint32_t)len, false))
+			return true;
+		if (e->host)
+			return false;
+	}
 	return facts->kernel_root && canonical(facts, gva, len, true) &&
 	       load(v, facts->kernel_root, gva, dst, len, false);
+}
+
+/* The rest is a function of its own, so that this one needs no registers saved. */
+bool vp_load_kernel(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len)
+{
+	const struct vp_engine_session *es = v->es;
+	const uint8_t *host = NULL;
+
+	if (ot_likely(!es->engine->ops->load && es->facts.kernel_root &&
+		      canonical(&es->facts, gva, len, true)))
+		host = near(v, es->facts.kernel_root, gva, len);
+	return ot_likely(host) ? ot_guarded_read(dst, host, len) : load_kernel(v, gva, dst, len);
 }
 
 /* The root is the running process's, whatever the vCPU executes; a kernel thread borrows an mm. */

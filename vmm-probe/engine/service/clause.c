@@ -200,6 +200,7 @@ static struct ot_err *place_tuple(struct vp_engine_session *es, struct vp_step *
 	steps[agg->action].agg = agg;
 	if (agg->increment_action >= 0)
 		steps[agg->increment_action].dest = VP_TO_INCREMENT;
+	vp_keys_choose(es, steps, agg);
 	if (agg->tuple_size > es->service->tuple_max)
 		es->service->tuple_max = agg->tuple_size;
 	return NULL;

@@ -53,6 +53,7 @@ struct vp_engine_session_service {
 	struct dif_var_layout vars;
 	struct vp_clause *clauses;
 	uint32_t tuple_max; /* bytes of the longest aggregation key */
+	uint32_t nsingles;  /* steps that have a place in dif_aggtab.single */
 	struct vp_private_parts parts;
 	uint8_t *shared;
 	size_t shared_size;

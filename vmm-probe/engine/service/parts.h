@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The service thread's part of a session, a group of functions for each file: clause.c, programs.c,
+ * The service thread's part of a session, a group of functions for each file: clause.c, keys.c, programs.c,
  * exchange.c, speculation.c, counters.c, guard.c, user_frames.c, stale.c, profile.c, vm.c, cpc.c.
  */
 #ifndef VP_ENGINE_SERVICE_PARTS_H
@@ -29,6 +29,11 @@ void vp_object_needs(const struct dif_object *obj, struct vp_needs *needs);
 
 /** Registers that something with these needs may read where the arguments are as @p args says. */
 uint64_t vp_needs_regs(const struct vp_needs *needs, enum vp_args args);
+
+/* --- keys.c: keys of aggregations ----------------------------------------------------------------- */
+
+/** How the entries of @p agg are remembered on the hit path. Its steps have their places in the tuple. */
+void vp_keys_choose(struct vp_engine_session *es, struct vp_step *steps, const struct dif_agg_layout *agg);
 
 /* --- programs.c: sites' programs ----------------------------------------------------------------- */
 

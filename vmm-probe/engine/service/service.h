@@ -49,6 +49,7 @@ struct vp_service {
 	struct vp_plan *plan; /* in force; NULL: nothing */
 	bool replan;       /* the plan in force is not the one that the sessions want: the backend was busy */
 	uint64_t nbatches; /* made so far */
+	uint64_t nkernels; /* numbers of vp_engine_session.kernel in use so far */
 	uint64_t fence_word;
 	struct vp_server *server;
 	uint32_t guest_end; /* enum vp_guest_end to report to the sessions */

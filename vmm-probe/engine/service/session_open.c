@@ -182,6 +182,7 @@ static struct ot_err *init_vm(struct vp_engine_session *es, struct vp_vcpu_sessi
 	v->vcpu = vcpu;
 	v->hit = ~0ull; /* not the value of any sequence word: words are odd in a probe, and never reach this
 			   one */
+	v->running = &v->alone;
 	v->tlb.stable = 1ull << 63;
 	v->tuple = malloc(es->service->tuple_max + 8);
 	if (!v->tuple)
@@ -252,6 +253,25 @@ static void free_batches(struct vp_engine_session *es)
 	}
 }
 
+/* Do these lead to the same task, process and name? */
+static bool same_task(const struct vp_facts *a, const struct vp_facts *b)
+{
+	return a->kernel_root == b->kernel_root && a->levels == b->levels &&
+	       !memcmp(a->percpu_base, b->percpu_base, sizeof(a->percpu_base)) &&
+	       a->current_task == b->current_task && a->task_tgid == b->task_tgid &&
+	       a->task_pid == b->task_pid && a->task_comm == b->task_comm &&
+	       a->task_comm_size == b->task_comm_size;
+}
+
+/* Two clients of one guest have read the same facts, unless it was booted again between them. */
+static uint64_t number_kernel(struct vp_service *s, const struct vp_facts *facts)
+{
+	for (uint32_t i = 0; i < s->nsessions; i++)
+		if (same_task(&s->sessions[i]->facts, facts))
+			return s->sessions[i]->kernel;
+	return ++s->nkernels;
+}
+
 void vp_engine_session_free(struct vp_engine_session *es)
 {
 	vp_guard_destroy(es);
@@ -310,6 +330,7 @@ struct ot_err *vp_engine_session_open(struct vp_engine *engine, const struct vp_
 		vp_engine_session_free(es);
 		return err;
 	}
+	es->kernel = number_kernel(engine->service, &es->facts);
 	engine->service->sessions[engine->service->nsessions++] = es;
 	*ret = es;
 	return NULL;

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "vmm-probe/arch/regs.h"
 #include "vmm-probe/engine/wire/kernel_trees.h"
 
 #define VP_NO_OFFSET       0xffffffffu
@@ -40,8 +41,7 @@ struct vp_family_facts {
 };
 
 /* How a process's mappings are found, and the pages of their files (hit/untouched.c). All, or none: vmemmap
- * is 0.
- */
+ * is 0. A table of constants, as vp_facts is. */
 struct vp_mapping_facts {
 	uint64_t vmemmap; /* the first struct page */
 	uint32_t mm_pgd;
@@ -91,7 +91,8 @@ struct vp_facts {
 	uint32_t ptregs_args[VP_SYSCALL_ARGS];
 	uint32_t ptregs_args_32[VP_SYSCALL_ARGS]; /* those of 32-bit system calls */
 	uint32_t ptregs_pc, ptregs_sp, ptregs_fp, ptregs_mode, ptregs_size;
-	uint32_t ptregs_syscall; /* number of the system call that the task is in */
+	uint32_t ptregs_general[VP_NREGS_GENERAL]; /* by enum vp_reg */
+	uint32_t ptregs_syscall;                   /* number of the system call that the task is in */
 	/* The callers of system calls' functions, and those of 32-bit ones'. */
 	struct vp_text_range syscall_caller, syscall_callers_32[VP_SYSCALL_CALLERS];
 

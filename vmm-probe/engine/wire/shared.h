@@ -35,6 +35,8 @@ struct vp_vcpu_status {
 	uint64_t modules;      /* of vCPU 0: number of the last event that VP_MSG_MODULES tells of */
 	uint64_t guest_end;    /* of vCPU 0: enum vp_guest_end; not 0: the engine has stopped the session */
 };
+_Static_assert(sizeof(struct vp_vcpu_status) % 64 == 0,
+	       "a vCPU writes to its own status at each hit, and to no cache line of another's");
 
 /* In the number of the aggregation, which begins each tuple of an aggregation half: the event was seen by the
  * guest's agent. So the two views of one key are two entries. */

@@ -13,6 +13,7 @@
 #define VP_ENGINE_WIRE_USER_FRAMES_H
 
 #include "vmm-probe/engine/wire/batch.h"
+#include "vmm-probe/engine/wire/frames_map.h"
 #include "vmm-probe/engine/wire/runtimes.h"
 
 #define VP_FRAMES_MAGIC         0x32524655u /* "UFR2" */
@@ -39,15 +40,6 @@ struct vp_frame_row {
 	int16_t cfa;     /* words of 8 bytes; with PLT another number */
 	int16_t fp;      /* VP_FRAME_KIND: enum vp_frame_kind. The other bits: the caller's frame pointer is
 			  * saved so many bytes from the CFA, a multiple of 8; 0: it is what it was */
-};
-
-/* A part of a process's address space that has rules. Those of a process are by address, not overlapping. */
-struct vp_frames_map {
-	uint64_t start, end; /* [start, end) */
-	uint64_t base;       /* the address from which its rows' offsets count */
-	uint32_t sent; /* number of the FRAMES that has its rows, from 0: this one's, or an earlier one's */
-	uint32_t first_row, nrows; /* by offset */
-	uint32_t unused;
 };
 
 /* One that comes again, as it has mapped something since, replaces what was sent of it before. */

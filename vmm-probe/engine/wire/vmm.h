@@ -24,6 +24,7 @@ enum {
 	VP_TRAPS_HW = 8,    /* VP_SITE_HW, VP_HW_SITES of them */
 	VP_TRAPS_USER = 16, /* sites in processes, each VP_SITE_HW: together with the kernel's, VP_HW_SITES
 			     * addresses */
+	VP_TRAPS_HW_MISSES = 32, /* VP_SITE_HW misses a hit if an interrupt comes just before it */
 };
 #define VP_HW_SITES 4
 

@@ -25,7 +25,8 @@
 struct reader {
 	struct vp_elf *elf;
 	struct vp_cfi *cfi;
-	uint64_t end; /* of the last function that has rows */
+	uint64_t saved; /* vp_cfi_common.saved */
+	uint64_t end;   /* of the last function that has rows */
 	/* the last CIE, which the next function mostly has too */
 	uint64_t cie_addr; /* 0: none */
 	bool cie_makes_sense;
@@ -112,7 +113,7 @@ static bool use_cie(struct reader *r, uint64_t addr)
 
 	if (addr == r->cie_addr)
 		return r->cie_makes_sense;
-	memset(&r->common, 0, sizeof(r->common));
+	r->common = (struct vp_cfi_common){ .saved = r->saved };
 	r->cie_addr = addr;
 	r->cie_makes_sense = read_entry(r->elf, addr, r->cie, sizeof(r->cie), &b) && parse_cie(b, &r->common);
 	return r->cie_makes_sense;
@@ -210,7 +211,7 @@ static struct ot_err *read_all(struct reader *r, const struct vp_eh_table *t)
 	return NULL;
 }
 
-struct ot_err *vp_cfi_read(struct vp_elf *elf, struct vp_cfi *ret)
+struct ot_err *vp_cfi_read_saved(struct vp_elf *elf, uint64_t reg, struct vp_cfi *ret)
 {
 	ot_auto(vp_cfi_deinit) struct vp_cfi cfi = { 0 };
 	ot_auto_free struct reader *r = NULL;
@@ -223,10 +224,16 @@ struct ot_err *vp_cfi_read(struct vp_elf *elf, struct vp_cfi *ret)
 		return ot_err_nomem();
 	r->elf = elf;
 	r->cfi = &cfi;
+	r->saved = reg;
 	OT_TRY(read_all(r, &table));
 	*ret = cfi;
 	cfi = (struct vp_cfi){ 0 };
 	return NULL;
+}
+
+struct ot_err *vp_cfi_read(struct vp_elf *elf, struct vp_cfi *ret)
+{
+	return vp_cfi_read_saved(elf, VP_DWARF_FP, ret);
 }
 
 void vp_cfi_deinit(struct vp_cfi *cfi)

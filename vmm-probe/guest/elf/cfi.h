@@ -21,6 +21,9 @@ struct vp_cfi {
  * .eh_frame_hdr of the usual form, or its page is missing. LIMIT: too many rows, or the caller's budget. The
  * caller deinits *ret after success. */
 OT_MUST_CHECK struct ot_err *vp_cfi_read(struct vp_elf *elf, struct vp_cfi *ret);
+/** The same with another register, by DWARF's number, in the place of the frame pointer: a row says where
+ * that one is saved, and nothing of the frame pointer. */
+OT_MUST_CHECK struct ot_err *vp_cfi_read_saved(struct vp_elf *elf, uint64_t reg, struct vp_cfi *ret);
 void vp_cfi_deinit(struct vp_cfi *cfi);
 
 #endif

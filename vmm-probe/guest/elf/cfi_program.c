@@ -51,7 +51,7 @@ struct state {
 	uint8_t plt; /* … of the procedure linkage table: vp_native_plt_pushed_at(); 0: of something else */
 	uint64_t cfa_register;
 	int64_t cfa_offset;
-	struct rule fp, ra;
+	struct rule saved, ra; /* the former of vp_cfi_common.saved */
 };
 
 struct run {
@@ -140,13 +140,13 @@ static bool fits(int64_t bytes)
 static struct vp_frame_row row_of(const struct state *s, bool is_signal)
 {
 	const struct vp_frame_row stop = vp_frame_row(0, VP_FRAME_STOP, 0, 0);
-	int16_t fp = s->fp.where == AT_CFA ? (int16_t)s->fp.offset : 0;
+	int16_t fp = s->saved.where == AT_CFA ? (int16_t)s->saved.offset : 0;
 	int64_t words = s->cfa_offset / 8;
 
 	if (is_signal)
 		return vp_frame_row(0, VP_FRAME_SIGNAL, 0, 0);
-	if (s->ra.where != AT_CFA || s->ra.offset != -8 || s->fp.where == ELSEWHERE ||
-	    (s->fp.where == AT_CFA && (!fits(s->fp.offset) || !s->fp.offset)))
+	if (s->ra.where != AT_CFA || s->ra.offset != -8 || s->saved.where == ELSEWHERE ||
+	    (s->saved.where == AT_CFA && (!fits(s->saved.offset) || !s->saved.offset)))
 		return stop;
 	if (s->by_expression)
 		return s->plt ? vp_frame_row(0, VP_FRAME_PLT, s->plt, fp) : stop;
@@ -184,8 +184,8 @@ static void advance(struct run *r, uint64_t delta)
 
 static void set_rule(struct run *r, uint64_t reg, enum where where, int64_t offset)
 {
-	if (reg == VP_DWARF_FP)
-		r->now.fp = (struct rule){ where, offset };
+	if (reg == r->common->saved)
+		r->now.saved = (struct rule){ where, offset };
 	else if (reg == VP_DWARF_RA)
 		r->now.ra = (struct rule){ where, offset };
 	else if (reg == VP_DWARF_SP && where != SAME)
@@ -194,8 +194,8 @@ static void set_rule(struct run *r, uint64_t reg, enum where where, int64_t offs
 
 static void restore(struct run *r, uint64_t reg)
 {
-	if (reg == VP_DWARF_FP)
-		r->now.fp = r->initial.fp;
+	if (reg == r->common->saved)
+		r->now.saved = r->initial.saved;
 	else if (reg == VP_DWARF_RA)
 		r->now.ra = r->initial.ra;
 }

@@ -34,6 +34,8 @@ int64_t vp_cfi_sleb(struct vp_cfi_bytes *b);
 struct vp_cfi_common {
 	uint64_t code_align;
 	int64_t data_align;
+	uint64_t saved;              /* DWARF's number of the register whose place rows have: the frame
+				      * pointer, usually */
 	bool is_signal;              /* it returns from a signal's handler */
 	struct vp_cfi_bytes program; /* borrowed */
 };

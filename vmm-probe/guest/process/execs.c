@@ -17,7 +17,8 @@
 #include "vmm-probe/guest/process/internal.h"
 #include "vmm-probe/guest/process/vmas.h"
 
-#define NAMED_NS  OT_NS_PER_SEC       /* exec() changes the memory first, then the name */
+#define NAMED_NS  OT_NS_PER_SEC       /* exec() changes the memory first, then the name and the count … */
+#define NAMED_N   3u                  /* … and polls may be rarer than that */
 #define GONE_NS   OT_NS_PER_SEC       /* a poll may miss a process, as the list changes meanwhile */
 #define SETTLE_NS 20000000u           /* for which a program's mappings stay as they are … */
 #define LOADS_NS  (OT_NS_PER_SEC / 2) /* … unless it maps something all the time */
@@ -26,7 +27,9 @@
 struct known {
 	uint64_t pid, since_ns, mm;
 	uint64_t first_ns, last_ns; /* by this host's clock: when it was seen with this memory */
-	bool has_execed;
+	uint32_t polls;             /* … and by how many polls */
+	bool is_new;                /* the first poll did not find it */
+	bool has_execed, is_meant;
 };
 
 struct vp_execs {
@@ -113,24 +116,32 @@ static struct ot_err *has_execed_since_fork(struct vp_execs *e, const struct vp_
 	return NULL;
 }
 
+/* Is exec() perhaps not complete? What is not as awaited is read again then. */
+static bool is_young(const struct known *k, uint64_t now)
+{
+	return k->polls <= NAMED_N || now - k->first_ns <= NAMED_NS;
+}
+
 /* @at: the position in the last poll's list; both are sorted by PID. */
 static struct ot_err *remember(struct vp_execs *e, const struct vp_guest_process *p, size_t *at, uint64_t now)
 {
-	struct known new = { p->pid, p->since_ns, p->mm, now, now, false };
+	struct known new = { .pid = p->pid, .since_ns = p->since_ns, .mm = p->mm, .first_ns = now };
 	const struct known *old;
 
 	OT_TRY(carry(e, p->pid, at, now));
 	old = *at < e->nwas && e->was[*at].pid == p->pid ? &e->was[(*at)++] : NULL;
 	if (old && old->since_ns != p->since_ns)
 		old = NULL; /* that PID was another process's */
-	if (old && old->mm == p->mm) {
+	if (old && old->mm == p->mm)
 		new = *old;
-		new.last_ns = now;
-	} else if (old) {
+	else if (old)
 		new.has_execed = true;
-	} else if (e->polled) {
+	else
+		new.is_new = e->polled;
+	new.last_ns = now;
+	new.polls++;
+	if (new.is_new && !new.has_execed && is_young(&new, now))
 		OT_TRY(has_execed_since_fork(e, p, &new.has_execed));
-	}
 	return append(e, &new);
 }
 
@@ -163,11 +174,13 @@ static bool is_meant(struct vp_execs *e, const struct vp_guest_process *p)
 
 static struct ot_err *take(struct vp_execs *e, const struct vp_guest_process *p, size_t *at, uint64_t now)
 {
-	const struct known *k;
+	struct known *k;
 
 	OT_TRY(remember(e, p, at, now));
 	k = &e->is[e->nis - 1];
-	if (e->chosen.pid || !k->has_execed || now - k->first_ns > NAMED_NS || !is_meant(e, p))
+	if (k->has_execed && !k->is_meant && is_young(k, now))
+		k->is_meant = is_meant(e, p);
+	if (e->chosen.pid || !k->is_meant)
 		return NULL;
 	e->chosen = *p;
 	e->chosen_ns = e->same_ns = now;
@@ -226,11 +239,11 @@ static bool is_settled(struct vp_execs *e)
 {
 	uint64_t now = ot_now_ns(), mark = 0;
 
-	if (!vp_guest_process_is(e->ps, &e->chosen) || !vp_vmas_mark(e->ps, &e->chosen, &mark)) {
+	if (!vp_guest_process_is(e->ps, &e->chosen)) {
 		e->chosen.pid = 0;
 		return false;
 	}
-	if (mark != e->mark)
+	if (!vp_vmas_mark(e->ps, &e->chosen, &mark) || mark != e->mark)
 		e->same_ns = now;
 	e->mark = mark;
 	return now - e->same_ns >= SETTLE_NS || now - e->chosen_ns >= LOADS_NS;

@@ -68,7 +68,9 @@ static struct ot_err *leave_mount(struct vp_processes *ps, uint64_t *dentry, uin
 	return NULL;
 }
 
-static struct ot_err *build_path(struct vp_processes *ps, uint64_t dentry, uint64_t mnt, struct builder *b)
+/* Up to the end of all mounts or to @top; *ret_top: it was met. */
+static struct ot_err *build_path(struct vp_processes *ps, uint64_t dentry, uint64_t mnt,
+				 const struct vp_path *top, struct builder *b, bool *ret_top)
 {
 	uint64_t root, parent;
 	bool done = false;
@@ -76,6 +78,9 @@ static struct ot_err *build_path(struct vp_processes *ps, uint64_t dentry, uint6
 	for (unsigned step = 0; !done; step++) {
 		if (step == STEPS_MAX)
 			return ot_err_new(OT_ERR_BAD_DATA, "the path does not end");
+		*ret_top = dentry == top->dentry && mnt == top->mnt;
+		if (*ret_top)
+			break;
 		OT_TRY(vp_kernel_u64(ps, mnt + ps->l.mnt_root, &root));
 		OT_TRY(vp_kernel_u64(ps, dentry + ps->l.dentry_parent, &parent));
 		if (dentry == root) {
@@ -89,6 +94,18 @@ static struct ot_err *build_path(struct vp_processes *ps, uint64_t dentry, uint6
 	}
 	if (b->start == VP_PATH_MAX - 1)
 		b->path[--b->start] = '/';
+	return NULL;
+}
+
+struct ot_err *vp_path_read(struct vp_processes *ps, const struct vp_path *at, const struct vp_path *top,
+			    char path[VP_PATH_MAX], const char **ret)
+{
+	struct builder b = { path, VP_PATH_MAX - 1 };
+	bool met;
+
+	path[b.start] = '\0';
+	OT_TRY(build_path(ps, at->dentry, at->mnt, top, &b, &met));
+	*ret = met ? path + b.start : NULL;
 	return NULL;
 }
 
@@ -150,14 +167,16 @@ static struct ot_err *read_id(struct vp_processes *ps, uint64_t at, struct vp_fi
 
 static struct ot_err *read_once(struct vp_processes *ps, uint64_t at, struct vp_file *f, struct builder *b)
 {
+	static const struct vp_path nowhere = { 0, 0 };
 	uint64_t dentry, mnt, hashed = 1, parent;
+	bool met;
 
 	memset(&f->id, 0, sizeof(f->id));
 	b->start = VP_PATH_MAX - 1;
 	b->path[b->start] = '\0';
 	OT_TRY(read_id(ps, at, f));
 	OT_TRY(user_path(ps, at, &dentry, &mnt));
-	OT_TRY(build_path(ps, dentry, mnt, b));
+	OT_TRY(build_path(ps, dentry, mnt, &nowhere, b, &met));
 	OT_TRY(vp_kernel_u64(ps, dentry + ps->l.dentry_parent, &parent));
 	if (ps->l.dentry_unhashed != VP_NO_MEMBER)
 		OT_TRY(vp_kernel_u64(ps, dentry + ps->l.dentry_unhashed, &hashed));

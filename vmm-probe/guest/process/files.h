@@ -21,6 +21,7 @@ struct vp_file_id {
 struct vp_file {
 	struct vp_file_id id;
 	uint64_t size; /* bytes */
+	uint64_t vdso; /* it is no file, but the kernel's image at that address (vdso.h); 0: it is one */
 	bool deleted;  /* it has no name any more */
 	/* Owned. As whoever mapped it sees it, but from the root of all mounts on: a container's begins in
 	 * the host's tree of its guest only where the kernel shows it so. The guest's bytes, NUL-terminated,
@@ -37,6 +38,18 @@ void vp_file_deinit(struct vp_file *file);
 
 /** Is there still a file with that identity at its address? Its memory may have been used again. */
 bool vp_file_is_there(struct vp_processes *ps, const struct vp_file_id *id);
+
+/* A place among the guest's directories: addresses of a struct dentry and of the struct vfsmount that it is
+ * seen in. */
+struct vp_path {
+	uint64_t mnt, dentry;
+};
+
+/** The path of @p at as one sees it whose root is @p top, in @p path; *ret NULL: it is not below that. BUSY:
+ * a change was met. BAD_DATA, LIMIT: a path without end. */
+OT_MUST_CHECK struct ot_err *vp_path_read(struct vp_processes *ps, const struct vp_path *at,
+					  const struct vp_path *top, char path[VP_PATH_MAX],
+					  const char **ret);
 
 /** The last part of a path; never empty. Borrowed from @p path. */
 const char *vp_path_name(const char *path);

@@ -3,8 +3,18 @@
 #include "vmm-probe/guest/process/image.h"
 
 #include "vmm-probe/guest/process/page_cache.h"
+#include "vmm-probe/guest/process/vdso.h"
 
 /* A page that can't be read, for whatever reason, is missing. */
+static bool read_vdso_page(void *arg, uint64_t index, uint8_t *dst)
+{
+	const struct vp_file_reader *r = arg;
+	struct ot_err *err = vp_vdso_read(r->ps, r->vdso, index, dst);
+
+	ot_err_destroy(err);
+	return !err;
+}
+
 static bool read_page(void *arg, uint64_t index, uint8_t *dst)
 {
 	const struct vp_file_reader *r = arg;
@@ -18,7 +28,9 @@ static bool read_page(void *arg, uint64_t index, uint8_t *dst)
 struct ot_err *vp_file_pages(struct vp_processes *ps, const struct vp_file *file,
 			     struct vp_file_reader *reader, struct vp_elf_pages **ret)
 {
+	*reader = (struct vp_file_reader){ ps, file->id, file->vdso };
+	if (file->vdso)
+		return vp_elf_pages_create(file->size, read_vdso_page, reader, ret);
 	OT_TRY(vp_page_cache_check(ps));
-	*reader = (struct vp_file_reader){ ps, file->id };
 	return vp_elf_pages_create(file->size, read_page, reader, ret);
 }

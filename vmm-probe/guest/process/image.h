@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A guest's file as an image of guest/elf/: its pages that are in the guest's memory. */
+/* A guest's file as an image of guest/elf/: its pages that are in the guest's memory. The kernel's own code
+ * is read as one. */
 #ifndef VP_GUEST_PROCESS_IMAGE_H
 #define VP_GUEST_PROCESS_IMAGE_H
 
@@ -10,6 +11,7 @@
 struct vp_file_reader {
 	struct vp_processes *ps;
 	struct vp_file_id id;
+	uint64_t vdso; /* struct vp_file */
 };
 
 /** The file's image; @p reader is set, and borrowed by *ret. UNSUPPORTED: as vp_page_cache_check(). LIMIT: it

@@ -21,9 +21,10 @@ struct vp_process_layout {
 	uint32_t pid_tasks, pid_ns_idr;
 	int64_t pid_type_tgid;
 	uint32_t xa_shift, xa_slots, xa_nslots; /* struct xa_node */
-	uint32_t mm_pgd, mm_map_count, mm_vdso, mm_exe_file;
-	uint32_t mm_tree; /* the root of its maple tree, or … */
-	uint32_t mm_list; /* … the first of its list of mappings */
+	uint32_t mm_pgd, mm_map_count, mm_vdso, mm_vdso_image, mm_exe_file;
+	uint32_t vdso_data, vdso_size; /* of struct vdso_image */
+	uint32_t mm_tree;              /* the root of its maple tree, or … */
+	uint32_t mm_list;              /* … the first of its list of mappings */
 	struct vp_maple_shape leaf, range;
 	int64_t maple_leaf, maple_range, maple_arange; /* types of nodes */
 	uint32_t vma_start, vma_end, vma_flags, vma_pgoff, vma_file, vma_next;

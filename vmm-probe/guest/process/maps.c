@@ -10,6 +10,7 @@
 #include "base/search.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/process/internal.h"
+#include "vmm-probe/guest/process/vdso.h"
 
 #define NAME_COLUMN 73 /* of the path in /proc/PID/maps, fs/proc/task_mmu.c */
 
@@ -22,7 +23,27 @@ void vp_maps_deinit(struct vp_maps *maps)
 	memset(maps, 0, sizeof(*maps));
 }
 
-/* Read the file, unless it is one that is there. Not to be able to leaves a mapping without a file. */
+/* Takes @file over, unless it is one that is there. */
+static struct ot_err *keep_file(struct vp_file *file, struct vp_maps *maps, uint32_t *ret)
+{
+	for (*ret = 0; *ret < maps->nfiles; ++*ret) {
+		if (!vp_file_is_same(&maps->files[*ret].id, &file->id))
+			continue;
+		vp_file_deinit(file);
+		return NULL;
+	}
+	if (maps->nfiles < VP_MAP_FILES_MAX &&
+	    ot_grow(&maps->files, &maps->files_cap, maps->nfiles + 1, sizeof(*file))) {
+		maps->files[maps->nfiles++] = *file;
+		return NULL;
+	}
+	vp_file_deinit(file);
+	return maps->nfiles < VP_MAP_FILES_MAX
+		   ? ot_err_nomem()
+		   : ot_err_new(OT_ERR_LIMIT, "more than %u files", VP_MAP_FILES_MAX);
+}
+
+/* Not to be able to read it leaves a mapping without a file. */
 static struct ot_err *add_file(struct vp_processes *ps, uint64_t at, struct vp_maps *maps, uint32_t *ret)
 {
 	struct vp_file file;
@@ -34,21 +55,7 @@ static struct ot_err *add_file(struct vp_processes *ps, uint64_t at, struct vp_m
 		return NULL;
 	}
 	OT_TRY(err);
-	for (*ret = 0; *ret < maps->nfiles; ++*ret) {
-		if (!vp_file_is_same(&maps->files[*ret].id, &file.id))
-			continue;
-		vp_file_deinit(&file);
-		return NULL;
-	}
-	if (maps->nfiles < VP_MAP_FILES_MAX &&
-	    ot_grow(&maps->files, &maps->files_cap, maps->nfiles + 1, sizeof(file))) {
-		maps->files[maps->nfiles++] = file;
-		return NULL;
-	}
-	vp_file_deinit(&file);
-	return maps->nfiles < VP_MAP_FILES_MAX
-		   ? ot_err_nomem()
-		   : ot_err_new(OT_ERR_LIMIT, "more than %u files", VP_MAP_FILES_MAX);
+	return keep_file(&file, maps, ret);
 }
 
 /* A file is mapped several times in a row: by its segments. */
@@ -73,7 +80,44 @@ static struct ot_err *add_maps(struct vp_processes *ps, const struct vp_vmas *vm
 	return NULL;
 }
 
-/* The file that was given to exec(): not always the first one that is mapped. */
+/* The kernel's own code is mapped from its beginning on, where the process's memory says. A process may have
+ * unmapped it, and something else may be there. */
+static struct ot_err *add_vdso(struct vp_processes *ps, struct vp_maps *maps)
+{
+	struct vp_map *at = NULL;
+	struct vp_file file;
+	bool found;
+
+	for (size_t i = 0; maps->vdso && i < maps->count; i++)
+		if (maps->items[i].start == maps->vdso && maps->items[i].file == VP_NO_FILE &&
+		    maps->items[i].flags & VP_VMA_EXEC)
+			at = &maps->items[i];
+	if (!at)
+		return NULL;
+	OT_TRY(vp_vdso_find(ps, &maps->process, &file, &found));
+	return found ? keep_file(&file, maps, &at->file) : NULL;
+}
+
+/* By its path, with the same answer to whether it still has that. */
+static bool is_path_same(const struct vp_file *a, const struct vp_file *b)
+{
+	return !strcmp(a->path, b->path) && a->deleted == b->deleted;
+}
+
+/* The file that was given to exec(): not always the first one that is mapped. On overlayfs exec() keeps the
+ * overlay's file, and mmap() maps the layer's (ovl_mmap(), fs/overlayfs/file.c): the path that their user
+ * sees is what they have in common. */
+static uint32_t program_of(const struct vp_maps *maps, const struct vp_file *program)
+{
+	for (uint32_t i = 0; i < maps->nfiles; i++)
+		if (vp_file_is_same(&maps->files[i].id, &program->id))
+			return i;
+	for (uint32_t i = 0; i < maps->nfiles; i++)
+		if (is_path_same(&maps->files[i], program))
+			return i;
+	return VP_NO_FILE;
+}
+
 static void find_program(struct vp_processes *ps, struct vp_maps *maps)
 {
 	struct vp_file file;
@@ -90,9 +134,7 @@ static void find_program(struct vp_processes *ps, struct vp_maps *maps)
 		ot_err_destroy(err);
 		return;
 	}
-	for (uint32_t i = 0; i < maps->nfiles; i++)
-		if (vp_file_is_same(&maps->files[i].id, &file.id))
-			maps->program = i;
+	maps->program = program_of(maps, &file);
 	vp_file_deinit(&file);
 }
 
@@ -107,6 +149,7 @@ static struct ot_err *read_all(struct vp_processes *ps, uint64_t pid, struct vp_
 	OT_TRY(vp_budget_take(vmas.count * sizeof(*maps->items)));
 	OT_TRY(add_maps(ps, &vmas, maps));
 	maps->vdso = vmas.vdso;
+	OT_TRY(add_vdso(ps, maps));
 	find_program(ps, maps);
 	/* Files are read last: those of a process that is still the same were its own. */
 	if (!vp_guest_process_is(ps, &maps->process))

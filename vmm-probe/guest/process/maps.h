@@ -21,7 +21,7 @@ struct vp_maps {
 	struct vp_guest_process process;
 	struct vp_map *items; /* owned; by address, disjoint */
 	size_t count;
-	struct vp_file *files; /* owned; each once */
+	struct vp_file *files; /* owned; each once. The kernel's own code is one of them (vdso.h) */
 	size_t nfiles, files_cap;
 	uint32_t program; /* the index in files of what it runs; VP_NO_FILE: not known, or not mapped */
 	uint64_t vdso;    /* where the kernel has mapped its own code; 0: nowhere */

@@ -8,6 +8,7 @@
  */
 provider fsinfo;
 
+inline int FMODE_OPENED = 0x80000;
 inline int FMODE_CREATED = 0x100000;
 
 /* Only a place whose parameter is of that type compiles. */
@@ -32,9 +33,9 @@ probe create(struct inode * : fileinfo_t *, int, struct dentry *) {
 	}
 }
 
-/* __fput(file), for the last reference */
+/* __fput(file), for the last reference; also for one that could not be opened, which is no file yet */
 probe close(struct file * : fileinfo_t *, int) {
-	at { fbt::__fput:entry { trace(arg0); trace(0); } }
+	at { fbt::__fput:entry / args[0]->f_mode & FMODE_OPENED / { trace(arg0); trace(0); } }
 }
 
 /* vfs_read(file, …); readv(2) and its kin call vfs_readv(file, …). */

@@ -100,6 +100,11 @@ probe inv_swtch(int, uint64_t *) {
 	or { fbt::__switch_to:entry / args[0]->pid && !args[0]->state / { trace(1); trace(0); } }
 }
 
+/* A processor has nothing to run, and its idle thread begins to wait: behind that thread's sched:::on-cpu. */
+probe idlethread(int, uint64_t *) {
+	at { fbt::tick_nohz_idle_enter:entry { trace(1); trace(0); } }
+}
+
 probe cpumigrate(int, uint64_t *) {
 	at { sdt:sched::sched_migrate_task { trace(1); trace(0); } }
 	or { fbt::set_task_cpu:entry { trace(1); trace(0); } }

@@ -2,11 +2,12 @@
 /*
  * vfs: FreeBSD's probes of file system operations, at the same places as fsinfo's. args[0] is the vnode, in
  * Linux the inode: of the file, or of the directory in which a name changes; args[1] is the open file or the
- * name's dentry, where there is one; args[2] of return is the error, 0 or a positive errno. VOP_CREATED is
- * Linux's FMODE_CREATED.
+ * name's dentry, where there is one; args[2] of return is the error, 0 or a positive errno. VOP_OPENED and
+ * VOP_CREATED are Linux's FMODE_OPENED and FMODE_CREATED.
  */
 provider vfs;
 
+inline int VOP_OPENED = 0x80000;
 inline int VOP_CREATED = 0x100000;
 
 /* Only a place whose parameter is of that type compiles. */
@@ -33,7 +34,10 @@ probe vop:vop_create:entry(struct inode *, struct dentry *) return(int) {
 }
 
 probe vop:vop_close:entry(struct inode *, struct file *) return(int) {
-	at { fbt::__fput:entry { trace(vop_inode_of[args[0]]); trace(arg0); } }
+	at {
+		fbt::__fput:entry / args[0]->f_mode & VOP_OPENED /
+		{ trace(vop_inode_of[args[0]]); trace(arg0); }
+	}
 	returns { fbt::__fput:return { trace(0); } }
 }
 

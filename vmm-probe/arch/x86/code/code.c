@@ -7,6 +7,7 @@
 #include "vmm-probe/arch/x86/code/execute.h"
 #include "vmm-probe/arch/x86/code/increment.h"
 #include "vmm-probe/arch/x86/code/jump.h"
+#include "vmm-probe/arch/x86/code/move.h"
 #include "vmm-probe/arch/x86/code/operand.h"
 #include "vmm-probe/arch/x86/code/steppable.h"
 #include "vmm-probe/arch/x86/insn/insn.h"
@@ -52,6 +53,7 @@ const struct vp_code_ops vp_x86_code = {
 	.length = vp_insn_length,
 	.branch = vp_x86_branch,
 	.jump_operand = vp_x86_jump_operand,
+	.move = vp_x86_move,
 	.entry = entry,
 	.breakpoint = breakpoint,
 	.find_call = vp_x86_find_call,

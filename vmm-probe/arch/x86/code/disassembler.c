@@ -6,6 +6,7 @@
  */
 #include "vmm-probe/arch/x86/code/disassembler.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,14 +78,17 @@ static struct ot_err *open_it(bool detail, struct vp_disassembler *d)
 
 struct ot_err *vp_x86_disassembler_open(bool detail, struct vp_disassembler *ret)
 {
+	static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 	cs_opt_mem memory = { take, take_zeroed, resize, give_back, vsnprintf };
 	struct vp_disassembler d = { 0 };
 
+	pthread_mutex_lock(&turn); /* guests that join are attached by a thread of their own */
 	cs_option(0, CS_OPT_MEM, (size_t)&memory);
 	reserve.used = 0;
 	reserve.opening = true;
 	struct ot_err *err = open_it(detail, &d);
 	reserve.opening = false;
+	pthread_mutex_unlock(&turn);
 	if (err)
 		vp_x86_disassembler_close(&d);
 	else

@@ -7,6 +7,7 @@
 #define VP_OPCODE_NOP  0x90u
 #define VP_OPCODE_RET  0xc3u
 #define VP_OPCODE_CALL 0xe8u /* with a 32-bit displacement */
+#define VP_OPCODE_JMP  0xe9u /* the same */
 #define VP_OPCODE_OUT  0xe6u /* of AL to an 8-bit port: two bytes */
 
 #endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* -g 'web*' and -g all: which guests of this host a pattern means, and those that run when the session
+ * begins. */
+#include "consumer/guest_patterns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dif/obj/program.h"
+
+bool con_is_guest_pattern(const char *spec)
+{
+	/* a source ("dump:ram[1]") and a socket's path are no names */
+	return !strcmp(spec, "all") || (dif_glob_is_pattern(spec) && !strpbrk(spec, ":/"));
+}
+
+static const char *name_of(const struct vp_machine *m)
+{
+	return *m->domain_name ? m->domain_name : m->guest.name;
+}
+
+/* Whose name is taken is not asked: a pattern means every guest of that name. */
+static bool is_meant(const char *pattern, const struct vp_machine *m)
+{
+	if (!m->guest.pid || m->guest.rank == VP_RANK_PID ||
+	    (m->how != VP_HOW_NOW && m->how != VP_HOW_ATTACH))
+		return false;
+	return !strcmp(pattern, "all") || dif_glob_match(pattern, name_of(m));
+}
+
+static bool is_attached(const struct vp_session *s, uint32_t pid)
+{
+	for (uint32_t i = 0; i < vp_session_nguests(s); i++)
+		if (vp_session_guest_pid(s, i) == pid)
+			return true;
+	return false;
+}
+
+/* The first guest of the highest rank: its owner's are traced. */
+static const struct vp_machine *find_first(const char *pattern, const struct vp_machines *machines)
+{
+	const struct vp_machine *first = NULL;
+
+	for (size_t i = 0; i < machines->count; i++) {
+		const struct vp_machine *m = &machines->items[i];
+
+		if (is_meant(pattern, m) && (!first || m->guest.rank < first->guest.rank))
+			first = m;
+	}
+	return first;
+}
+
+/* One guest's clause can end the session, and what its owner names it is his choice. Whom the operator trusts
+ * is one owner, of the others each user is. */
+static bool is_owners(const struct con_guest_owner *owner, const struct vp_guest_info *guest)
+{
+	return owner->rank == guest->rank && (owner->rank == VP_RANK_OWN || owner->uid == guest->uid);
+}
+
+static struct ot_err *of_another(const struct vp_machine *m)
+{
+	return ot_err_new(OT_ERR_PERMISSION,
+			  "%s (PID %u) belongs to uid %u, and is not traced with the others: -g %u means it",
+			  name_of(m), m->guest.pid, m->guest.uid, m->guest.pid);
+}
+
+/* What is being attached, and who gets messages. */
+struct attaching {
+	struct vp_session *s;
+	const char *pattern;
+	void (*say)(void *arg, const char *text);
+	void *arg;
+};
+
+/* @why is consumed. */
+static void report(const struct attaching *a, struct ot_err *why)
+{
+	a->say(a->arg, ot_err_message(why));
+	ot_err_destroy(why);
+}
+
+/* One that can't be traced does not keep the others from it. */
+static struct ot_err *attach(const struct attaching *a, const struct vp_machine *m, uint32_t *attached)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%u", m->guest.pid);
+	struct ot_err *err = vp_session_attach(a->s, pid);
+
+	if (!err) {
+		++*attached;
+		return NULL;
+	}
+	/* what a guest's own bytes exceed is its own limit */
+	if (ot_err_code(err) == OT_ERR_NO_MEMORY || vp_session_nguests(a->s) == VP_GUESTS_MAX)
+		return err;
+	report(a, ot_err_prefix(err, "%s is not traced", name_of(m)));
+	return NULL;
+}
+
+static struct ot_err *attach_all(const struct attaching *a, const struct vp_machines *machines,
+				 struct con_guest_owner *ret_owner)
+{
+	const struct vp_machine *first = find_first(a->pattern, machines);
+	uint32_t attached = 0;
+
+	if (first)
+		*ret_owner = (struct con_guest_owner){ first->guest.rank, first->guest.uid };
+	for (size_t i = 0; i < machines->count; i++) {
+		const struct vp_machine *m = &machines->items[i];
+
+		if (!is_meant(a->pattern, m))
+			continue;
+		if (is_attached(a->s, m->guest.pid))
+			attached++;
+		else if (is_owners(ret_owner, &m->guest))
+			OT_TRY(attach(a, m, &attached));
+		else
+			report(a, of_another(m));
+	}
+	if (attached)
+		return NULL;
+	return ot_err_new(
+	    OT_ERR_NOT_FOUND,
+	    "-g %s: no running guest that can be traced has such a name; 'outsight guests' lists all",
+	    a->pattern);
+}
+
+struct ot_err *con_attach_guests(struct vp_session *s, const char *pattern,
+				 void (*say)(void *arg, const char *text), void *arg,
+				 struct con_guest_owner *ret_owner)
+{
+	const struct attaching a = { s, pattern, say, arg };
+	struct vp_machines machines;
+
+	OT_TRY(vp_machines_list(NULL, &machines));
+	struct ot_err *err = attach_all(&a, &machines, ret_owner);
+
+	vp_machines_deinit(&machines);
+	return err;
+}
+
+struct ot_err *con_is_guest_meant(const char *pattern, const struct con_guest_owner *owner,
+				  const struct vp_machine *m, bool *ret)
+{
+	*ret = is_meant(pattern, m);
+	return *ret && !is_owners(owner, &m->guest) ? of_another(m) : NULL;
+}

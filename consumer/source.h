@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where D text comes from: script files, through cpp with -C, and the D libraries. */
+#ifndef CONSUMER_SOURCE_H
+#define CONSUMER_SOURCE_H
+
+#include "base/buf.h"
+#include "consumer/texts.h"
+
+/** Read a script, run cpp on it under -C. OS, LIMIT: it can't be read. SYNTAX: cpp failed. */
+OT_MUST_CHECK struct ot_err *con_source_read(const struct con_texts *texts, const char *path,
+					     struct ot_buf *ret);
+
+/** Compile the D libraries: the system's, then those of -L, each after those it depends on. Compiled clauses
+ * are appended to @p prog. On a D error *ret_diag says what, *ret_path where. */
+OT_MUST_CHECK struct ot_err *con_libraries_compile(const struct con_texts *texts, struct dif_compiler *comp,
+						   struct dif_program *prog, const struct dif_diag **ret_diag,
+						   const char **ret_path);
+
+#endif

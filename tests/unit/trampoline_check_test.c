@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists of operations that no compiler should make: each rule of check.c, broken in each of its ways. */
+#include "tests/unit/trampoline_cases.h"
+
+#define RECORD_FIRST 4u /* operation of the list below */
+
+/* One of each kind that has rules: a value, words, a record. */
+static const struct vp_tramp_op good[] = {
+	{ .kind = VP_TRAMP_LOAD_TASK, .dst = 0, .disp = 0x20, .size = 4 },
+	{ .kind = VP_TRAMP_ADD, .dst = 1, .a = 0, .b = VP_TRAMP_IMM, .value = 1 },
+	{ .kind = VP_TRAMP_JUMP, .cond = VP_TRAMP_NOT_EQUAL, .target = 11 },
+	{ .kind = VP_TRAMP_SUM, .a = 1, .value = TF_WORDS },
+	{ .kind = VP_TRAMP_RESERVE, .target = 11 },
+	{ .kind = VP_TRAMP_STORE_CONST, .disp = 40, .size = 4, .value = 9 },
+	{ .kind = VP_TRAMP_STORE_ARG, .disp = 64, .a = 5 },
+	{ .kind = VP_TRAMP_STORE_TASK, .disp = 24, .size = 4, .value = 0x24 },
+	{ .kind = VP_TRAMP_STORE_PREEMPT, .disp = 124 },
+	{ .kind = VP_TRAMP_PUBLISH, .disp = 0 },
+	{ .kind = VP_TRAMP_JUMP, .target = 12 },
+	{ .kind = VP_TRAMP_EXIT },
+};
+
+#define N OT_ARRAY_SIZE(good)
+
+static void refused(struct tf_machine *m, const struct vp_tramp_op *ops, uint32_t nops, unsigned rule,
+		    int line)
+{
+	char prefix[16];
+	struct ot_err *err = vp_trampoline_check(&m->guest, ops, nops);
+
+	snprintf(prefix, sizeof(prefix), "rule %u ", rule);
+	if (!err || ot_err_code(err) != OT_ERR_BAD_DATA ||
+	    strncmp(ot_err_message(err), prefix, strlen(prefix)))
+		fail_msg("line %d: not refused by rule %u: %s", line, rule,
+			 err ? ot_err_message(err) : "it passed");
+	ot_err_destroy(err);
+}
+
+/* The good list with members of operation @at replaced by @change breaks @rule. */
+#define BREAKS(rule, at, ...)                                 \
+	do {                                                  \
+		struct vp_tramp_op ops[N], *op = &ops[at];    \
+		memcpy(ops, good, sizeof(ops));               \
+		__VA_ARGS__;                                  \
+		refused(m, ops, (uint32_t)N, rule, __LINE__); \
+	} while (0)
+
+static void test_good(void **state)
+{
+	struct tf_machine *m = tf_create();
+	(void)state;
+
+	fx_no_error(vp_trampoline_check(&m->guest, good, (uint32_t)N));
+	fx_no_error(vp_trampoline_check(&m->guest, good, 0));
+	tf_destroy(m);
+}
+
+static void test_values(void **state)
+{
+	struct tf_machine *m = tf_create();
+	static struct vp_tramp_op many[VP_TRAMP_OPS_MAX + 1];
+	(void)state;
+
+	refused(m, many, VP_TRAMP_OPS_MAX + 1, 1, __LINE__);
+	BREAKS(1, 0, op->kind = VP_TRAMP_EXIT + 1);
+	BREAKS(2, 0, op->dst = VP_TRAMP_REGS);
+	BREAKS(2, 1, op->a = VP_TRAMP_REGS);
+	BREAKS(2, 1, op->b = VP_TRAMP_REGS);
+	BREAKS(2, 6, op->a = 6);
+	BREAKS(2, 0, op->size = 3);
+	BREAKS(2, 0, op->size = 16);
+	BREAKS(2, 5, op->size = 2);
+	BREAKS(2, 7, op->size = 1);
+	BREAKS(2, 0, op->kind = VP_TRAMP_NAMED; op->size = 0);
+	BREAKS(2, 0, op->kind = VP_TRAMP_NAMED; op->size = VP_TRAMP_TEXT + 1);
+	BREAKS(3, 1, op->value = 0x80000000u);
+	BREAKS(3, 1, op->kind = VP_TRAMP_SAR; op->b = 0; op->value = 64);
+	BREAKS(3, 5, op->value = 0x80000000u);
+	BREAKS(4, 2, op->target = 2);
+	BREAKS(4, 2, op->target = 0);
+	BREAKS(4, 2, op->target = N + 1);
+	BREAKS(4, 2, op->cond = VP_TRAMP_NOT_ABOVE + 1);
+	BREAKS(4, RECORD_FIRST, op->target = RECORD_FIRST);
+	tf_destroy(m);
+}
+
+static void test_memory(void **state)
+{
+	struct tf_machine *m = tf_create();
+	const struct vp_tramp_ring ring = m->guest.world.ring;
+	(void)state;
+
+	BREAKS(5, 0, op->disp = TF_TASK_SIZE - 3);
+	BREAKS(5, 0, op->disp = -1);
+	BREAKS(5, 0, op->disp = INT32_MAX);
+	BREAKS(5, 0, op->kind = VP_TRAMP_LOAD_PERCPU; op->disp = TF_PERCPU_SIZE - 3);
+	BREAKS(5, 0, op->kind = VP_TRAMP_NAMED; op->size = 16; op->disp = TF_TASK_SIZE - 15);
+	BREAKS(5, 7, op->value = TF_TASK_SIZE - 3);
+	BREAKS(5, 7, op->value = 1ull << 32);
+	BREAKS(6, 3, op->value = TF_WORDS + 4);
+	BREAKS(6, 3, op->value = TF_SPACING);
+	BREAKS(6, 3, op->value = UINT64_MAX - 7);
+	BREAKS(6, 3, op->value = TF_RING);
+	BREAKS(6, 3, op->kind = VP_TRAMP_QUANTIZE; op->value = TF_RING - 126 * 8);
+	m->guest.world.current = TF_PERCPU_SIZE - 7;
+	BREAKS(5, 0, (void)op);
+	m->guest.world.current = -8;
+	BREAKS(5, 0, (void)op);
+	m->guest.world.current = TF_CURRENT;
+	m->guest.world.preempt = TF_PERCPU_SIZE - 3;
+	BREAKS(5, 0, (void)op);
+	m->guest.world.preempt = TF_PREEMPT;
+	m->guest.world.lost = TF_RING;
+	BREAKS(6, 3, op->kind = VP_TRAMP_LEAST);
+	m->guest.world.lost = TF_LOST;
+
+	m->guest.world.ring.count = 24;
+	BREAKS(7, 0, (void)op);
+	m->guest.world.ring.count = 1u << 12;
+	BREAKS(7, 0, (void)op);
+	m->guest.world.ring = ring;
+	m->guest.world.ring.at = TF_SPACING;
+	BREAKS(7, 0, (void)op);
+	m->guest.world.ring = ring;
+	m->guest.world.ring.tail = ring.first;
+	BREAKS(7, 0, (void)op);
+	m->guest.world.ring = ring;
+	m->guest.world.ring.shift = 13;
+	BREAKS(7, 0, (void)op);
+	tf_destroy(m);
+}
+
+static void test_records(void **state)
+{
+	struct tf_machine *m = tf_create();
+	(void)state;
+
+	BREAKS(8, RECORD_FIRST, op->kind = VP_TRAMP_NOP);
+	BREAKS(8, 6, op->kind = VP_TRAMP_NOP; op->a = 0);
+	BREAKS(8, 6, op->kind = VP_TRAMP_RESERVE; op->a = 0; op->target = 11);
+	BREAKS(8, 9, op->kind = VP_TRAMP_STORE_TIME);
+	BREAKS(8, 2, op->target = RECORD_FIRST + 1);
+	BREAKS(8, 2, op->target = 9);
+	BREAKS(8, 5, op->disp = 125);
+	BREAKS(8, 6, op->disp = -8);
+	BREAKS(8, 9, op->disp = 128);
+	refused(m, good, 8, 4, __LINE__); /* cut off: its jumps go too far */
+	struct vp_tramp_op cut[2] = { { .kind = VP_TRAMP_RESERVE, .target = 2 },
+				      { .kind = VP_TRAMP_STORE_TIME } };
+	refused(m, cut, 2, 8, __LINE__);
+	m->guest.world.ring.count = 0;
+	BREAKS(8, 0, (void)op);
+
+	struct vp_tramp_op exits[2] = { { .kind = VP_TRAMP_EXIT }, { .kind = VP_TRAMP_NOP } };
+	refused(m, exits, 2, 9, __LINE__);
+	tf_destroy(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Trampolines: code that a function's entry in the guest jumps to and that jumps back, as an architecture is
+ * asked to make it. A trampoline is a list of operations, which vmm-probe/trampoline makes of clauses; each
+ * architecture turns the list into instructions. There is no operation that loads from an address that was
+ * computed, that stores outside our own memory (but for the count of RESERVE), or that jumps back: what can't
+ * be said can't be done (docs/design/017-resident-probes.md).
+ *
+ * Registers of operations are numbers below VP_TRAMP_REGS. The guest's own registers keep their values,
+ * except for those that a function's caller expects to lose at its entry.
+ *
+ * Libc only. Any thread.
+ */
+#ifndef VP_ARCH_TRAMPOLINE_H
+#define VP_ARCH_TRAMPOLINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define VP_TRAMP_REGS      6u
+#define VP_TRAMP_OPS_MAX   512u
+#define VP_TRAMP_BYTES_MAX 2048u
+#define VP_TRAMP_TEXT      16u /* bytes of a task's name that NAMED can compare */
+/* Bytes of the guest's stack that a trampoline uses at most. */
+#define VP_TRAMP_STACK_MAX 40u
+/* Bytes of the instruction at a site, and of the jump that replaces it. */
+#define VP_TRAMP_SITE      5u
+/* As operand b: the constant `value`, which fits in 32 bits with sign. */
+#define VP_TRAMP_IMM       0xffu
+/* How often LEAST, MOST and RESERVE try, should an interrupt's own trampoline come between. */
+#define VP_TRAMP_TRIES     3u
+
+/*
+ * X(NAME, WHAT): operations. Values have 64 bits. "data" is this CPU's part of our memory, of which `value`
+ * is an offset. Only COMPARE, TEST, NAMED, arithmetic and what follows JUMP in this list change the result of
+ * a comparison.
+ */
+#define VP_TRAMP_KINDS(X)                                                                                \
+	X(NOP, "nothing")                                                                                \
+	X(CONST, "dst = value")                                                                          \
+	X(MOV, "dst = a")                                                                                \
+	X(ARG, "dst = argument number a of the function, one of those in registers")                     \
+	X(CURRENT, "dst = address of the running task")                                                  \
+	X(LOAD_TASK, "dst = `size` bytes at `disp` in the running task, extended by `sign`")             \
+	X(LOAD_PERCPU, "dst = `size` bytes at `disp` in the guest's per-CPU area, extended by `sign`")   \
+	X(ADD, "dst = a + b")                                                                            \
+	X(SUB, "dst = a - b")                                                                            \
+	X(MUL, "dst = a * b")                                                                            \
+	X(AND, "dst = a & b")                                                                            \
+	X(OR, "dst = a | b")                                                                             \
+	X(XOR, "dst = a ^ b")                                                                            \
+	X(SHL, "dst = a << value")                                                                       \
+	X(SHR, "dst = a >> value, unsigned")                                                             \
+	X(SAR, "dst = a >> value, signed")                                                               \
+	X(NOT, "dst = ~a")                                                                               \
+	X(COMPARE, "compares a with b; VP_TRAMP_LESS is the sign of the wrapped difference")             \
+	X(TEST, "compares a with 0; for VP_TRAMP_EQUAL and its contrary")                                \
+	X(NAMED, "compares `size` bytes of `text` with those at `disp` in the running task; as TEST")    \
+	X(JUMP, "if `cond`, go on at operation `target`, which is behind this one")                      \
+	X(COUNT, "add 1 to the word at data + value")                                                    \
+	X(SUM, "add a to the word at data + value")                                                      \
+	X(LEAST, "the word at data + value = the less of it and a, signed")                              \
+	X(MOST, "the word at data + value = the greater of it and a, signed")                            \
+	X(QUANTIZE, "add 1 to the word of quantize()'s bucket of a, of those at data + value")           \
+	X(RESERVE, "begin the next record of the ring; if it is full, count that and go on at `target`") \
+	X(STORE_CONST, "`size` bytes at `disp` in the record = value, below 2^31")                       \
+	X(STORE_ARG, "8 bytes at `disp` in the record = argument number a")                              \
+	X(STORE_CURRENT, "8 bytes at `disp` in the record = address of the running task")                \
+	X(STORE_TASK,                                                                                    \
+	  "`size` (4 or 8) bytes at `disp` in the record = those at `value` in the running task")        \
+	X(STORE_PREEMPT, "4 bytes at `disp` in the record = the CPU's count of preemption")              \
+	X(STORE_TIME, "8 bytes at `disp` in the record = the time-stamp counter")                        \
+	X(PUBLISH, "end the record: 8 bytes at `disp` in it = its number + 1, after all others")         \
+	X(EXIT, "leave the guest for the VMM, then end")
+
+enum vp_tramp_kind {
+#define X(name, what) VP_TRAMP_##name,
+	VP_TRAMP_KINDS(X)
+#undef X
+};
+
+enum vp_tramp_cond {
+	VP_TRAMP_ALWAYS,
+	VP_TRAMP_EQUAL,
+	VP_TRAMP_NOT_EQUAL,
+	VP_TRAMP_LESS, /* signed, as COMPARE says */
+	VP_TRAMP_NOT_LESS,
+	VP_TRAMP_GREATER,
+	VP_TRAMP_NOT_GREATER,
+	VP_TRAMP_BELOW, /* unsigned */
+	VP_TRAMP_NOT_BELOW,
+	VP_TRAMP_ABOVE,
+	VP_TRAMP_NOT_ABOVE,
+};
+
+struct vp_tramp_op {
+	uint8_t kind; /* enum vp_tramp_kind */
+	uint8_t dst, a, b;
+	uint8_t size; /* bytes: 1, 2, 4, 8; NAMED: 1 to VP_TRAMP_TEXT */
+	uint8_t cond; /* enum vp_tramp_cond */
+	bool sign;
+	uint16_t target;
+	int32_t disp;
+	uint64_t value;
+	uint8_t text[VP_TRAMP_TEXT];
+};
+
+/* A ring of records in each CPU's data. All offsets are from the ring's beginning. */
+struct vp_tramp_ring {
+	uint64_t at; /* in data */
+	uint32_t head, tail,
+	    lost;       /* words: number of the next record, of the oldest one kept; how many had no room */
+	uint32_t first; /* the records */
+	uint32_t count; /* of records: a power of two; 0: there is no ring */
+	uint32_t shift; /* a record has 1 << shift bytes */
+};
+
+/* Where a guest keeps what operations name. */
+struct vp_tramp_world {
+	/* Offsets in the guest's per-CPU area: the pointer to the running task, and the count of what forbids
+	 * preemption, 32 bits. */
+	int32_t current, preempt;
+	/* What is to be added to the base of a CPU's per-CPU area for the address of its data. */
+	uint64_t data;
+	uint64_t lost; /* in data: a word, counts what LEAST and MOST gave up */
+	struct vp_tramp_ring ring;
+	uint8_t port; /* EXIT's, below 256 */
+};
+
+/** The bytes of a trampoline at guest address @p at that ends by a jump to @p back, for operations that
+ * vp_trampoline_check() (vmm-probe/trampoline) would pass: at most @p size into @p out, their number in @p
+ * ret. LIMIT: more, or @p back is out of reach. */
+OT_MUST_CHECK struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
+						const struct vp_tramp_world *world, uint64_t at,
+						uint64_t back, uint8_t *out, uint32_t size, uint32_t *ret);
+
+/** May a jump replace the VP_TRAMP_SITE bytes at @p code? Only the one instruction that Linux puts at the
+ * beginning of its functions for tracing, while it does nothing. */
+bool vp_trampoline_fits(const uint8_t *code);
+
+/** The jump to @p at that replaces that instruction at @p site. False: out of reach. */
+bool vp_trampoline_jump(uint64_t site, uint64_t at, uint8_t ret[VP_TRAMP_SITE]);
+
+#endif

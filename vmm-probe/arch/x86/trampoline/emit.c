@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A trampoline's operations as instructions: registers, values, comparisons, jumps and the end.
+ *
+ * At the first instruction of a C function RAX, R10, R11 and the flags are dead: the calling convention gives
+ * them to the callee, and no kernel that can trace its functions is compiled with a convention of its own
+ * (GCC has no -fipa-ra with -pg). RAX and R10 are an operation's first two registers. The others are pushed.
+ */
+#include "vmm-probe/arch/x86/trampoline/emit.h"
+
+#include <string.h>
+
+#include "vmm-probe/arch/x86/insn/opcodes.h"
+#include "vmm-probe/arch/x86/static_branch.h"
+
+#define FREE_REGS 2u /* that need not be pushed */
+
+static const uint8_t registers[VP_TRAMP_REGS] = { VP_RAX, VP_R10, VP_RBX, VP_R12, VP_R13, VP_R14 };
+
+_Static_assert((VP_TRAMP_REGS - FREE_REGS + 1) * 8 <= VP_TRAMP_STACK_MAX,
+	       "with RDX, which STORE_TIME pushes");
+
+enum vp_reg vp_emit_reg(uint8_t reg)
+{
+	return (enum vp_reg)registers[reg];
+}
+
+enum vp_reg vp_emit_arg(uint8_t n)
+{
+	static const uint8_t args[] = { VP_REGS_ARGS };
+
+	return (enum vp_reg)args[n];
+}
+
+void vp_emit_jump_to(struct vp_emitter *e, uint32_t jump, uint16_t target)
+{
+	if (e->npending == 2 * VP_TRAMP_OPS_MAX) {
+		e->a.full = true;
+		return;
+	}
+	e->pending[e->npending].jump = jump;
+	e->pending[e->npending++].target = target;
+}
+
+static void land(struct vp_emitter *e, uint32_t target)
+{
+	for (uint32_t i = 0; i < e->npending; i++)
+		if (e->pending[i].target == target)
+			vp_asm_land(&e->a, e->pending[i].jump, false);
+}
+
+/* --- values ---------------------------------------------------------------------------------- */
+
+static void move(struct vp_emitter *e, enum vp_reg dst, enum vp_reg src)
+{
+	if (dst != src)
+		vp_asm_reg(&e->a, VP_ASM_MOV, dst, src);
+}
+
+static void load_task(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	vp_asm_load(&e->a, VP_EMIT_SCRATCH, (struct vp_asm_place){ VP_ASM_GS, e->world->current }, 8, false);
+	vp_asm_load(&e->a, vp_emit_reg(op->dst), (struct vp_asm_place){ VP_ASM_R11, op->disp }, op->size,
+		    op->sign);
+}
+
+/* Two registers; IMUL has its own form. */
+static void apply(struct vp_emitter *e, uint8_t kind, enum vp_reg dst, enum vp_reg src)
+{
+	static const uint8_t ops[] = {
+		[VP_TRAMP_ADD] = VP_ASM_ADD, [VP_TRAMP_SUB] = VP_ASM_SUB, [VP_TRAMP_AND] = VP_ASM_AND,
+		[VP_TRAMP_OR] = VP_ASM_OR,   [VP_TRAMP_XOR] = VP_ASM_XOR,
+	};
+
+	if (kind == VP_TRAMP_MUL)
+		vp_asm_mul(&e->a, dst, src);
+	else
+		vp_asm_reg(&e->a, (enum vp_asm_op)ops[kind], dst, src);
+}
+
+static void apply_imm(struct vp_emitter *e, uint8_t kind, enum vp_reg dst, int32_t value)
+{
+	static const uint8_t ops[] = {
+		[VP_TRAMP_ADD] = VP_ASM_ADD, [VP_TRAMP_SUB] = VP_ASM_SUB, [VP_TRAMP_AND] = VP_ASM_AND,
+		[VP_TRAMP_OR] = VP_ASM_OR,   [VP_TRAMP_XOR] = VP_ASM_XOR,
+	};
+
+	if (kind == VP_TRAMP_MUL)
+		vp_asm_mul_imm(&e->a, dst, dst, value);
+	else
+		vp_asm_imm(&e->a, (enum vp_asm_op)ops[kind], dst, value);
+}
+
+static void arithmetic(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	enum vp_reg dst = vp_emit_reg(op->dst), a = vp_emit_reg(op->a);
+
+	if (op->b == VP_TRAMP_IMM) {
+		move(e, dst, a);
+		apply_imm(e, op->kind, dst, (int32_t)op->value);
+		return;
+	}
+	/* The result may not replace b before it is used. */
+	enum vp_reg b = vp_emit_reg(op->b), into = dst == b ? VP_EMIT_SCRATCH : dst;
+	move(e, into, a);
+	apply(e, op->kind, into, b);
+	move(e, dst, into);
+}
+
+static void unary(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	enum vp_reg dst = vp_emit_reg(op->dst);
+	enum vp_asm_unary what = op->kind == VP_TRAMP_SHL   ? VP_ASM_SHL
+				 : op->kind == VP_TRAMP_SHR ? VP_ASM_SHR
+				 : op->kind == VP_TRAMP_SAR ? VP_ASM_SAR
+							    : VP_ASM_NOT;
+
+	move(e, dst, vp_emit_reg(op->a));
+	vp_asm_unary(&e->a, what, dst, (uint8_t)op->value & 63);
+}
+
+static void value(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	enum vp_reg dst = vp_emit_reg(op->dst);
+
+	switch (op->kind) {
+	case VP_TRAMP_CONST:
+		vp_asm_set(&e->a, dst, op->value);
+		break;
+	case VP_TRAMP_MOV:
+		move(e, dst, vp_emit_reg(op->a));
+		break;
+	case VP_TRAMP_ARG:
+		move(e, dst, vp_emit_arg(op->a));
+		break;
+	case VP_TRAMP_CURRENT:
+		vp_asm_load(&e->a, dst, (struct vp_asm_place){ VP_ASM_GS, e->world->current }, 8, false);
+		break;
+	case VP_TRAMP_LOAD_TASK:
+		load_task(e, op);
+		break;
+	case VP_TRAMP_LOAD_PERCPU:
+		vp_asm_load(&e->a, dst, (struct vp_asm_place){ VP_ASM_GS, op->disp }, op->size, op->sign);
+		break;
+	case VP_TRAMP_SHL:
+	case VP_TRAMP_SHR:
+	case VP_TRAMP_SAR:
+	case VP_TRAMP_NOT:
+		unary(e, op);
+		break;
+	default:
+		arithmetic(e, op);
+		break;
+	}
+}
+
+/* --- comparisons and jumps ------------------------------------------------------------------- */
+
+static void compare(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	if (op->b == VP_TRAMP_IMM)
+		vp_asm_imm(&e->a, VP_ASM_CMP, vp_emit_reg(op->a), (int32_t)op->value);
+	else
+		vp_asm_reg(&e->a, VP_ASM_CMP, vp_emit_reg(op->a), vp_emit_reg(op->b));
+}
+
+/* In pieces of 4, 2 and 1 bytes. At the end ZF says whether all are equal: the first that is not ends it. */
+static void named(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	uint32_t ends[VP_TRAMP_TEXT], n = 0;
+	uint8_t done = 0;
+
+	vp_asm_load(&e->a, VP_EMIT_SCRATCH, (struct vp_asm_place){ VP_ASM_GS, e->world->current }, 8, false);
+	while (done < op->size) {
+		uint8_t left = (uint8_t)(op->size - done), size = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+		if (n)
+			ends[n - 1] = vp_asm_jump_if(&e->a, VP_ASM_NE, true);
+		vp_asm_compare(&e->a, (struct vp_asm_place){ VP_ASM_R11, op->disp + done }, op->text + done,
+			       size);
+		done = (uint8_t)(done + size);
+		n++;
+	}
+	for (uint32_t i = 0; i + 1 < n; i++)
+		vp_asm_land(&e->a, ends[i], true);
+}
+
+/* The conditions that are no single one of the processor's: its own "less" looks at the overflow, DIF's does
+ * not. */
+static void jump_signed(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	if (op->cond == VP_TRAMP_GREATER) {
+		uint32_t equal = vp_asm_jump_if(&e->a, VP_ASM_E, true);
+		vp_emit_jump_to(e, vp_asm_jump_if(&e->a, VP_ASM_NS, false), op->target);
+		vp_asm_land(&e->a, equal, true);
+	} else {
+		vp_emit_jump_to(e, vp_asm_jump_if(&e->a, VP_ASM_E, false), op->target);
+		vp_emit_jump_to(e, vp_asm_jump_if(&e->a, VP_ASM_S, false), op->target);
+	}
+}
+
+static void jump(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	static const uint8_t conds[] = {
+		[VP_TRAMP_EQUAL] = VP_ASM_E, [VP_TRAMP_NOT_EQUAL] = VP_ASM_NE,
+		[VP_TRAMP_LESS] = VP_ASM_S,  [VP_TRAMP_NOT_LESS] = VP_ASM_NS,
+		[VP_TRAMP_BELOW] = VP_ASM_B, [VP_TRAMP_NOT_BELOW] = VP_ASM_AE,
+		[VP_TRAMP_ABOVE] = VP_ASM_A, [VP_TRAMP_NOT_ABOVE] = VP_ASM_BE,
+	};
+
+	if (op->cond == VP_TRAMP_GREATER || op->cond == VP_TRAMP_NOT_GREATER)
+		jump_signed(e, op);
+	else if (op->cond == VP_TRAMP_ALWAYS)
+		vp_emit_jump_to(e, vp_asm_jump(&e->a, false), op->target);
+	else
+		vp_emit_jump_to(e, vp_asm_jump_if(&e->a, (enum vp_asm_cond)conds[op->cond], false),
+				op->target);
+}
+
+/* --- begin and end --------------------------------------------------------------------------- */
+
+/* How many of the guest's registers the operations need. */
+static unsigned count_pushed(const struct vp_tramp_op *ops, uint32_t nops)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < nops; i++) {
+		bool value = ops[i].kind >= VP_TRAMP_CONST && ops[i].kind <= VP_TRAMP_NOT;
+		if (value && ops[i].dst + 1u > n)
+			n = ops[i].dst + 1u;
+	}
+	return n > FREE_REGS ? n - FREE_REGS : 0;
+}
+
+static bool reaches(uint64_t from, uint64_t to, int32_t *ret)
+{
+	int64_t distance = (int64_t)(to - from);
+
+	*ret = (int32_t)distance;
+	return distance == *ret;
+}
+
+/* The VMM, if it is to be asked, finds the guest's registers as they were at the site, but for those that are
+ * dead there. */
+static struct ot_err *leave(struct vp_emitter *e, bool exits)
+{
+	const uint8_t out[] = { VP_OPCODE_OUT, e->world->port };
+	static const uint8_t jmp = VP_OPCODE_JMP;
+	int32_t distance;
+
+	for (unsigned i = e->pushed; i > 0; i--)
+		vp_asm_pop(&e->a, vp_emit_reg((uint8_t)(FREE_REGS + i - 1)));
+	if (exits)
+		vp_asm_bytes(&e->a, out, sizeof(out));
+	vp_asm_bytes(&e->a, &jmp, 1);
+	if (!reaches(e->at + e->a.len + sizeof(distance), e->back, &distance))
+		return ot_err_new(OT_ERR_LIMIT, "a trampoline at %#llx does not reach %#llx",
+				  (unsigned long long)e->at, (unsigned long long)e->back);
+	vp_asm_bytes(&e->a, &distance, sizeof(distance));
+	return NULL;
+}
+
+static struct ot_err *operation(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	switch (op->kind) {
+	case VP_TRAMP_NOP:
+		return NULL;
+	case VP_TRAMP_COMPARE:
+		compare(e, op);
+		return NULL;
+	case VP_TRAMP_TEST:
+		vp_asm_reg(&e->a, VP_ASM_TST, vp_emit_reg(op->a), vp_emit_reg(op->a));
+		return NULL;
+	case VP_TRAMP_NAMED:
+		named(e, op);
+		return NULL;
+	case VP_TRAMP_JUMP:
+		jump(e, op);
+		return NULL;
+	case VP_TRAMP_EXIT:
+		return leave(e, true);
+	default:
+		if (op->kind >= VP_TRAMP_RESERVE)
+			vp_emit_record(e, op);
+		else if (op->kind >= VP_TRAMP_COUNT)
+			vp_emit_word(e, op);
+		else
+			value(e, op);
+		return NULL;
+	}
+}
+
+struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
+				  const struct vp_tramp_world *world, uint64_t at, uint64_t back,
+				  uint8_t *out, uint32_t size, uint32_t *ret)
+{
+	struct vp_emitter e = { .a = { .code = out, .size = size }, .world = world, .at = at, .back = back };
+	struct ot_err *err = NULL;
+
+	e.pushed = count_pushed(ops, nops);
+	for (unsigned i = 0; i < e.pushed; i++)
+		vp_asm_push(&e.a, vp_emit_reg((uint8_t)(FREE_REGS + i)));
+	for (uint32_t i = 0; i < nops && !err; i++) {
+		land(&e, i);
+		err = operation(&e, &ops[i]);
+	}
+	land(&e, nops);
+	if (!err)
+		err = leave(&e, false);
+	if (!err && e.a.full)
+		err = ot_err_new(OT_ERR_LIMIT, "a trampoline of more than %u bytes", size);
+	if (!err)
+		*ret = e.a.len;
+	return err;
+}
+
+bool vp_trampoline_fits(const uint8_t *code)
+{
+	return vp_native_is_nop5(code);
+}
+
+bool vp_trampoline_jump(uint64_t site, uint64_t at, uint8_t ret[VP_TRAMP_SITE])
+{
+	int32_t distance;
+
+	if (!reaches(site + VP_TRAMP_SITE, at, &distance))
+		return false;
+	ret[0] = VP_OPCODE_JMP;
+	memcpy(ret + 1, &distance, sizeof(distance));
+	return true;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Shared by the two halves of making a trampoline's instructions: values and jumps (emit.c), and what is
+ * written to our own memory (emit_data.c). */
+#ifndef VP_ARCH_X86_TRAMPOLINE_EMIT_H
+#define VP_ARCH_X86_TRAMPOLINE_EMIT_H
+
+#include "vmm-probe/arch/trampoline.h"
+#include "vmm-probe/arch/x86/trampoline/assemble.h"
+
+/* R11 is for addresses and what does not outlive an operation. Between RESERVE and PUBLISH it has the
+ * record's address, R10 the record's number + 1; RAX is free there and in the operations on words. */
+#define VP_EMIT_SCRATCH VP_R11
+#define VP_EMIT_NUMBER  VP_R10
+#define VP_EMIT_TEMP    VP_RAX
+
+struct vp_emitter {
+	struct vp_assembler a;
+	const struct vp_tramp_world *world;
+	unsigned pushed; /* registers of the guest that are saved on its stack */
+	uint64_t at, back;
+	/* Jumps to operations that have no place yet. */
+	struct {
+		uint32_t jump;
+		uint16_t target;
+	} pending[2 * VP_TRAMP_OPS_MAX];
+	uint32_t npending;
+};
+
+/** The register of an operation's register. */
+enum vp_reg vp_emit_reg(uint8_t reg);
+/** The register of the function's argument number @p n. */
+enum vp_reg vp_emit_arg(uint8_t n);
+/** A jump to an operation, whose place is filled in when it is known. */
+void vp_emit_jump_to(struct vp_emitter *e, uint32_t jump, uint16_t target);
+/** COUNT to QUANTIZE. */
+void vp_emit_word(struct vp_emitter *e, const struct vp_tramp_op *op);
+/** RESERVE to PUBLISH. */
+void vp_emit_record(struct vp_emitter *e, const struct vp_tramp_op *op);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What Solaris, FreeBSD and macOS call a probe, in scripts that were written there. */
+#ifndef VP_PROVIDER_HINT_SYSTEMS_H
+#define VP_PROVIDER_HINT_SYSTEMS_H
+
+#include "dif/lang/compile.h"
+
+/** Describe by Linux's names what @p desc describes by another system's: the call, the function, the static
+ * probe, or a probe of a provider that all systems have, without the function in which theirs fires. False:
+ * it has no such name. *ret borrows its strings from @p desc and from constants. */
+bool vp_probe_of_linux(const struct dif_probedesc *desc, struct dif_probedesc *ret);
+
+#endif

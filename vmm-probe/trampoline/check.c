@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a list of operations must be before bytes are made of it. The compiler is not trusted with a guest:
+ * whatever it got wrong, what passes here only reads the running task and the per-CPU area, only writes our
+ * own memory, and ends.
+ *
+ * Rules (tests/unit/trampoline_check_test.c breaks each):
+ *    1  at most VP_TRAMP_OPS_MAX operations, each of a kind that exists
+ *    2  registers are below VP_TRAMP_REGS, arguments among those in registers, sizes those of the kind
+ *    3  a constant operand fits in 32 bits with sign; a shift is below 64
+ *    4  a jump goes forward, at most to the end, on a condition that exists
+ *    5  loads are within the running task or the per-CPU area; so are its pointer and count of preemption
+ *    6  words are aligned, within a CPU's data, and not in the ring
+ *    7  the ring is within data, and its records are a power of two in number and size
+ *    8  a record is RESERVE, stores and PUBLISH without anything between; no jump leads into it; a store is
+ *       within the record
+ *    9  EXIT is the last operation, and without a record
+ */
+#include "vmm-probe/arch/regs.h"
+#include "vmm-probe/trampoline/trampoline.h"
+
+#define QUANTIZE_WORDS 127u
+#define RING_MAX       (1u << 30)
+
+struct checker {
+	const struct vp_tramp_guest *guest;
+	const struct vp_tramp_op *ops;
+	uint32_t nops, at;
+	bool record; /* at is in one */
+};
+
+#define BAD(c, rule, ...) \
+	ot_err_prefix(ot_err_new(OT_ERR_BAD_DATA, __VA_ARGS__), "rule %u at operation %u", rule, (c)->at)
+
+static bool in_record(const struct vp_tramp_op *op)
+{
+	return op->kind > VP_TRAMP_RESERVE && op->kind <= VP_TRAMP_PUBLISH;
+}
+
+/* --- values ---------------------------------------------------------------------------------- */
+
+static bool size_is(const struct vp_tramp_op *op, bool small)
+{
+	return op->size == 4 || op->size == 8 || (small && (op->size == 1 || op->size == 2));
+}
+
+static struct ot_err *check_operands(const struct checker *c, const struct vp_tramp_op *op)
+{
+	bool arg = op->kind == VP_TRAMP_ARG || op->kind == VP_TRAMP_STORE_ARG;
+
+	if (op->dst >= VP_TRAMP_REGS || op->a >= (arg ? VP_NREGS_ARGS : VP_TRAMP_REGS) ||
+	    (op->b >= VP_TRAMP_REGS && op->b != VP_TRAMP_IMM))
+		return BAD(c, 2, "no such register: %u, %u, %u", op->dst, op->a, op->b);
+	if (op->b == VP_TRAMP_IMM && (int64_t)op->value != (int32_t)op->value)
+		return BAD(c, 3, "constant %#llx", (unsigned long long)op->value);
+	if (op->kind >= VP_TRAMP_SHL && op->kind <= VP_TRAMP_SAR && op->value > 63)
+		return BAD(c, 3, "a shift by %llu", (unsigned long long)op->value);
+	return NULL;
+}
+
+static struct ot_err *check_within(const struct checker *c, int64_t at, uint32_t bytes, uint32_t of)
+{
+	if (at < 0 || at > of || bytes > of - at)
+		return BAD(c, 5, "%u bytes at %lld of %u", bytes, (long long)at, of);
+	return NULL;
+}
+
+/* What each load from the task and each record begins with. */
+static struct ot_err *check_world(const struct checker *c)
+{
+	const struct vp_tramp_world *w = &c->guest->world;
+
+	OT_TRY(check_within(c, w->current, 8, c->guest->percpu_size));
+	return w->ring.count ? check_within(c, w->preempt, 4, c->guest->percpu_size) : NULL;
+}
+
+static struct ot_err *check_load(const struct checker *c, const struct vp_tramp_op *op)
+{
+	const struct vp_tramp_guest *g = c->guest;
+
+	switch (op->kind) {
+	case VP_TRAMP_LOAD_TASK:
+	case VP_TRAMP_LOAD_PERCPU:
+		if (!size_is(op, true))
+			return BAD(c, 2, "a load of %u bytes", op->size);
+		return check_within(c, op->disp, op->size,
+				    op->kind == VP_TRAMP_LOAD_TASK ? g->task_size : g->percpu_size);
+	case VP_TRAMP_NAMED:
+		if (!op->size || op->size > VP_TRAMP_TEXT)
+			return BAD(c, 2, "a name of %u bytes", op->size);
+		return check_within(c, op->disp, op->size, g->task_size);
+	default:
+		return NULL;
+	}
+}
+
+static struct ot_err *check_jump(const struct checker *c, const struct vp_tramp_op *op)
+{
+	if (op->kind != VP_TRAMP_JUMP && op->kind != VP_TRAMP_RESERVE)
+		return NULL;
+	if (op->cond > VP_TRAMP_NOT_ABOVE || op->target <= c->at || op->target > c->nops)
+		return BAD(c, 4, "a jump to %u of %u", op->target, c->nops);
+	if (op->target < c->nops && in_record(&c->ops[op->target]))
+		return BAD(c, 8, "a jump into a record");
+	return NULL;
+}
+
+/* --- data ------------------------------------------------------------------------------------ */
+
+static uint64_t ring_bytes(const struct vp_tramp_ring *r)
+{
+	return r->count ? (uint64_t)r->first + ((uint64_t)r->count << r->shift) : 0;
+}
+
+static struct ot_err *check_ring(const struct checker *c)
+{
+	const struct vp_tramp_ring *r = &c->guest->world.ring;
+
+	if (!r->count)
+		return NULL;
+	if (r->count & (r->count - 1) || r->shift > 12 || r->first > RING_MAX || ring_bytes(r) > RING_MAX ||
+	    r->at & 7 || r->at > c->guest->data_size || ring_bytes(r) > c->guest->data_size - r->at)
+		return BAD(c, 7, "a ring of %u records at %#llx", r->count, (unsigned long long)r->at);
+	if (r->head & 7 || r->tail & 7 || r->lost & 7 || r->first < 8 || r->head > r->first - 8 ||
+	    r->tail > r->first - 8 || r->lost > r->first - 8)
+		return BAD(c, 7, "a ring whose words are in its records");
+	return NULL;
+}
+
+static struct ot_err *check_word(const struct checker *c, uint64_t at, uint64_t nwords)
+{
+	const struct vp_tramp_ring *r = &c->guest->world.ring;
+	uint64_t size = c->guest->data_size;
+
+	if (at & 7 || at > size || nwords * 8 > size - at)
+		return BAD(c, 6, "%llu words at %#llx of %#llx", (unsigned long long)nwords,
+			   (unsigned long long)at, (unsigned long long)size);
+	if (r->count && at + nwords * 8 > r->at && at < r->at + ring_bytes(r))
+		return BAD(c, 6, "words in the ring");
+	return NULL;
+}
+
+static struct ot_err *check_words(const struct checker *c, const struct vp_tramp_op *op)
+{
+	switch (op->kind) {
+	case VP_TRAMP_LEAST:
+	case VP_TRAMP_MOST:
+		OT_TRY(check_word(c, c->guest->world.lost, 1));
+		return check_word(c, op->value, 1);
+	case VP_TRAMP_COUNT:
+	case VP_TRAMP_SUM:
+		return check_word(c, op->value, 1);
+	case VP_TRAMP_QUANTIZE:
+		return check_word(c, op->value, QUANTIZE_WORDS);
+	default:
+		return NULL;
+	}
+}
+
+static struct ot_err *check_store(const struct checker *c, const struct vp_tramp_op *op)
+{
+	uint32_t size = op->kind == VP_TRAMP_STORE_PREEMPT ? 4 : 8;
+
+	if (op->kind == VP_TRAMP_STORE_CONST || op->kind == VP_TRAMP_STORE_TASK) {
+		if (!size_is(op, false))
+			return BAD(c, 2, "a store of %u bytes", op->size);
+		size = op->size;
+	}
+	if (op->kind == VP_TRAMP_STORE_CONST && op->value > INT32_MAX)
+		return BAD(c, 3, "constant %#llx", (unsigned long long)op->value);
+	if (op->kind == VP_TRAMP_STORE_TASK)
+		OT_TRY(check_within(c, op->value > INT32_MAX ? -1 : (int64_t)op->value, size,
+				    c->guest->task_size));
+	if (op->disp < 0 || (uint64_t)op->disp + size > 1ull << c->guest->world.ring.shift)
+		return BAD(c, 8, "%u bytes at %d of a record", size, op->disp);
+	return NULL;
+}
+
+static struct ot_err *check_record(struct checker *c, const struct vp_tramp_op *op)
+{
+	if (c->record != in_record(op))
+		return BAD(c, 8,
+			   c->record ? "a record that goes on with something else"
+				     : "a store without a record");
+	if (op->kind == VP_TRAMP_RESERVE && !c->guest->world.ring.count)
+		return BAD(c, 8, "a record, where there is no ring");
+	if (op->kind == VP_TRAMP_RESERVE)
+		c->record = true;
+	if (op->kind == VP_TRAMP_PUBLISH)
+		c->record = false;
+	return in_record(op) ? check_store(c, op) : NULL;
+}
+
+struct ot_err *vp_trampoline_check(const struct vp_tramp_guest *guest, const struct vp_tramp_op *ops,
+				   uint32_t nops)
+{
+	struct checker c = { .guest = guest, .ops = ops, .nops = nops };
+
+	if (nops > VP_TRAMP_OPS_MAX)
+		return BAD(&c, 1, "%u operations", nops);
+	OT_TRY(check_world(&c));
+	OT_TRY(check_ring(&c));
+	for (; c.at < nops; c.at++) {
+		const struct vp_tramp_op *op = &ops[c.at];
+		if (op->kind > VP_TRAMP_EXIT)
+			return BAD(&c, 1, "no operation %u", op->kind);
+		OT_TRY(check_operands(&c, op));
+		OT_TRY(check_load(&c, op));
+		OT_TRY(check_jump(&c, op));
+		OT_TRY(check_words(&c, op));
+		OT_TRY(check_record(&c, op));
+		if (op->kind == VP_TRAMP_EXIT && c.at + 1 != nops)
+			return BAD(&c, 9, "operations behind an exit");
+	}
+	if (c.record)
+		return BAD(&c, 8, "a record without an end");
+	return NULL;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A site's clauses, one after the other: each in place if all of them can be; else their predicates in front
+ * of an exit. */
+#include <stdio.h>
+#include <string.h>
+
+#include "vmm-probe/trampoline/maker.h"
+
+struct vp_tramp_op *vp_tramp_add(struct vp_tramp_maker *m, enum vp_tramp_kind kind)
+{
+	struct vp_tramp_op *op = &m->beyond;
+
+	if (m->out->nops == VP_TRAMP_OPS_MAX)
+		m->full = true;
+	else
+		op = &m->out->ops[m->out->nops++];
+	*op = (struct vp_tramp_op){ .kind = (uint8_t)kind };
+	return op;
+}
+
+/* Go on where VP_TRAMP_SKIP leads if the predicate is false (@when EQUAL), or to an exit if it is true. */
+static struct ot_err *predicate(struct vp_tramp_maker *m, enum vp_tramp_cond when)
+{
+	uint32_t first = m->out->nops;
+
+	OT_TRY(vp_tramp_object(m, m->clause->clause->predicate));
+	vp_tramp_add(m, VP_TRAMP_TEST)->a = VP_TRAMP_RESULT;
+	struct vp_tramp_op *op = vp_tramp_add(m, VP_TRAMP_JUMP);
+	op->cond = (uint8_t)when;
+	op->target = VP_TRAMP_SKIP;
+	return vp_tramp_registers(m, first);
+}
+
+/* What skips the operations from @first on goes on here. */
+static void land(struct vp_tramp_maker *m, uint32_t first)
+{
+	for (uint32_t i = first; i < m->out->nops; i++)
+		if (m->out->ops[i].target == VP_TRAMP_SKIP)
+			m->out->ops[i].target = (uint16_t)m->out->nops;
+}
+
+/* --- all in place ---------------------------------------------------------------------------- */
+
+/* Words if possible, else a record. */
+static struct ot_err *actions(struct vp_tramp_maker *m)
+{
+	struct vp_trampoline *t = m->out;
+	uint32_t nops = t->nops, ncells = t->ncells, data = t->data_used;
+	struct ot_err *err = vp_tramp_words(m);
+
+	if (!err || ot_err_code(err) == OT_ERR_NO_MEMORY)
+		return err;
+	ot_err_destroy(err);
+	t->nops = nops;
+	t->ncells = ncells;
+	t->data_used = data;
+	return vp_tramp_record(m);
+}
+
+static struct ot_err *in_place(struct vp_tramp_maker *m)
+{
+	uint32_t first = m->out->nops;
+
+	if (m->clause->clause->predicate)
+		OT_TRY(ot_err_prefix(predicate(m, VP_TRAMP_EQUAL), "its predicate"));
+	OT_TRY(actions(m));
+	land(m, first);
+	return NULL;
+}
+
+static struct ot_err *each(struct vp_tramp_maker *m, struct ot_err *(*compile)(struct vp_tramp_maker *m))
+{
+	for (uint32_t i = 0; i < m->site->nclauses; i++) {
+		m->clause = &m->site->clauses[i];
+		OT_TRY(ot_err_prefix(compile(m), "clause %u", i + 1));
+	}
+	if (m->full)
+		return ot_err_new(OT_ERR_LIMIT, "a trampoline of more than %u operations", VP_TRAMP_OPS_MAX);
+	return NULL;
+}
+
+/* --- in front of an exit --------------------------------------------------------------------- */
+
+static struct ot_err *filtered(struct vp_tramp_maker *m)
+{
+	if (!m->clause->clause->predicate)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "it has no predicate");
+	return ot_err_prefix(predicate(m, VP_TRAMP_NOT_EQUAL), "its predicate");
+}
+
+static struct ot_err *filter(struct vp_tramp_maker *m)
+{
+	uint32_t first = m->out->nops;
+
+	OT_TRY(each(m, filtered));
+	struct vp_tramp_op *past = vp_tramp_add(m, VP_TRAMP_JUMP);
+	land(m, first);
+	vp_tramp_add(m, VP_TRAMP_EXIT);
+	past->target = (uint16_t)m->out->nops;
+	m->out->exits = true;
+	return NULL;
+}
+
+/* @why: the reason for which not all is in place; it is the one to be told if there is nothing to filter by.
+ */
+static struct ot_err *filter_or(struct vp_tramp_maker *m, uint32_t data_used, struct ot_err *why)
+{
+	m->full = false;
+	m->out->nops = m->out->ncells = 0;
+	m->out->data_used = data_used;
+	for (uint32_t i = 0; i < m->site->nclauses; i++)
+		if (!m->site->clauses[i].clause->predicate)
+			return why;
+	snprintf(m->out->why, sizeof(m->out->why), "%s", ot_err_message(why));
+	ot_err_destroy(why);
+	return filter(m);
+}
+
+struct ot_err *vp_trampoline_compile(const struct vp_tramp_guest *guest, const struct vp_tramp_site *site,
+				     uint32_t data_used, struct vp_trampoline *ret)
+{
+	struct vp_tramp_maker m = { .guest = guest, .site = site, .out = ret };
+
+	ret->nops = ret->ncells = 0;
+	ret->data_used = data_used;
+	ret->exits = false;
+	ret->why[0] = '\0';
+	struct ot_err *err = each(&m, in_place);
+	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY)
+		err = filter_or(&m, data_used, err);
+	if (!err && m.full)
+		err = ot_err_new(OT_ERR_LIMIT, "a trampoline of more than %u operations", VP_TRAMP_OPS_MAX);
+	if (err)
+		return err;
+	return vp_trampoline_check(guest, ret->ops, ret->nops);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guest-resident probes: the clauses of a function's entry as code that the guest executes itself, without an
+ * exit. docs/design/017-resident-probes.md says how that code gets there, and why it can't harm.
+ *
+ * Nothing is put into a guest here. This is the part without a guest: from verified clauses and what is known
+ * of the guest to a list of operations, which vp_trampoline_check() holds against rules of its own and
+ * vp_trampoline_emit() (arch/trampoline.h) makes bytes of. No backend calls it yet.
+ *
+ *   clause on an fentry ──► words     all its actions are aggregations of numbers: they are done in place
+ *                      ├──► record    what its actions read fits in a record of the agent's format: the host
+ *                      │              evaluates them when it takes the record
+ *                      ├──► filter    its predicate is evaluated in place; where it holds, the vCPU exits
+ *                      └──► refused   with the reason
+ *
+ * If one of a site's clauses has to exit, all of them do, each by its own predicate: their order is the
+ * program's.
+ *
+ * Libc only: engines compile, as they trust no client's code. Any thread; nothing is kept between calls.
+ */
+#ifndef VP_TRAMPOLINE_TRAMPOLINE_H
+#define VP_TRAMPOLINE_TRAMPOLINE_H
+
+#include "dif/obj/program.h"
+#include "vmm-probe/arch/trampoline.h"
+#include "vmm-probe/engine/wire/batch.h"
+#include "vmm-probe/engine/wire/facts.h"
+
+#define VP_TRAMP_CELLS_MAX  64u
+#define VP_TRAMP_OBJECT_MAX 64u /* instructions of a DIF object */
+#define VP_TRAMP_WHY        200u
+
+/* A guest, as far as trampolines may rely on it. A CPU's data has words first, and the ring at its end. */
+struct vp_tramp_guest {
+	const struct vp_facts *facts; /* guest_id, and where a task has its name and numbers */
+	uint32_t task_size;           /* bytes of struct task_struct: all of the running task's are mapped */
+	uint32_t percpu_size; /* bytes of the per-CPU area, from offset 0 on, that are mapped for each CPU */
+	uint32_t strsize;     /* the session's */
+	uint32_t data_size;   /* bytes of a CPU's data, with the ring */
+	struct vp_tramp_world world;
+};
+
+/* A clause on a probe. */
+struct vp_tramp_clause {
+	const struct dif_clause *clause; /* verified */
+	uint32_t epid, probe;            /* numbers, as D has them in `epid` and `id` */
+	uint32_t slot;                   /* what a record of it is to say: ga_record.slot, below 2^31 */
+};
+
+/* A site: a function's entry. */
+struct vp_tramp_site {
+	enum vp_args args; /* of the probe: only VP_ARGS_FBT_ENTRY has any in registers */
+	const struct vp_tramp_clause *clauses;
+	uint32_t nclauses; /* in their order */
+};
+
+/* The words of an aggregation, in each CPU's data: as dif_agg_init() makes them before the trampoline is
+ * used, and dif_agg_merge() takes them. */
+struct vp_tramp_cell {
+	uint32_t clause, action; /* indices */
+	uint32_t at;             /* offset in data, a multiple of 8 */
+	uint32_t nwords;
+};
+
+struct vp_trampoline {
+	struct vp_tramp_op ops[VP_TRAMP_OPS_MAX];
+	uint32_t nops;
+	struct vp_tramp_cell cells[VP_TRAMP_CELLS_MAX];
+	uint32_t ncells;
+	uint32_t data_used;     /* bytes of data below which all is taken */
+	bool exits;             /* it is a filter in front of an exit */
+	char why[VP_TRAMP_WHY]; /* … and why it has to exit */
+};
+
+/**
+ * Compile a site's clauses into @p ret. @p data_used: bytes of data that others use already, from 0 on, a
+ * multiple of 8; ret->data_used says what is used now. UNSUPPORTED, LIMIT: not in the guest, with the clause
+ * and the reason. BAD_DATA: what is said of the guest contradicts itself. *ret is then of no use; else its
+ * list has passed vp_trampoline_check().
+ */
+OT_MUST_CHECK struct ot_err *vp_trampoline_compile(const struct vp_tramp_guest *guest,
+						   const struct vp_tramp_site *site, uint32_t data_used,
+						   struct vp_trampoline *ret);
+
+/**
+ * Hold a list of operations against the rules of check.c: it jumps forward only, reads nothing but the
+ * running task and the per-CPU area within their bounds, and writes nothing but data. BAD_DATA: "rule N at
+ * operation I".
+ */
+OT_MUST_CHECK struct ot_err *vp_trampoline_check(const struct vp_tramp_guest *guest,
+						 const struct vp_tramp_op *ops, uint32_t nops);
+
+#endif
