@@ -113,7 +113,11 @@ static void what_qemu_said_is_in_the_error(void **state)
 	make_qemu("QEMU emulator version 10.0.2", "echo 'no such machine' >&2; exit 1");
 	expect(&opts, OT_ERR_GUEST_GONE, "QEMU ended: no such machine");
 	make_qemu("QEMU emulator version 10.0.2", "exit 1");
-	expect(&opts, OT_ERR_GUEST_GONE, "it printed no reason");
+	expect(&opts, OT_ERR_GUEST_GONE, "QEMU ended with status 1 and printed no reason");
+	make_qemu("QEMU emulator version 10.0.2", "kill -TERM $$");
+	expect(&opts, OT_ERR_GUEST_GONE, "QEMU was ended by signal 15 (Terminated)");
+	make_qemu("QEMU emulator version 10.0.2", "exit 0");
+	expect(&opts, OT_ERR_GUEST_GONE, "the guest powered off or was reset before it could be traced");
 }
 
 /* Once the script has written its pid. */
@@ -199,7 +203,7 @@ static void a_panic_is_in_the_error(void **state)
 	make_qemu("QEMU emulator version 10.0.2",
 		  "for a; do case $a in file,id=outsight-console*) c=${a##*path=};; esac; done\n"
 		  "echo 'Kernel panic - of old' >$c; yes 'a line of the console' | head -20000 >$c\nexit 0");
-	expect(&opts, OT_ERR_GUEST_GONE, "it printed no reason");
+	expect(&opts, OT_ERR_GUEST_GONE, "the guest powered off or was reset");
 }
 
 /* Other programs have versions too, and licences of a version. */

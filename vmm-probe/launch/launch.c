@@ -282,15 +282,33 @@ static struct ot_err *panicked(struct vp_launched *vm)
 		   : NULL;
 }
 
+/* A VMM that has printed nothing, by its exit status. */
+static struct ot_err *gone_silently(const struct vp_launched *vm)
+{
+	siginfo_t info = { 0 };
+
+	/* It is waited for once more when it is destroyed. */
+	if (waitid(P_PID, (id_t)vm->pid, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
+		return ot_err_new(OT_ERR_GUEST_GONE, "%s ended", vm->what);
+	if (info.si_code != CLD_EXITED)
+		return ot_err_new(OT_ERR_GUEST_GONE, "%s was ended by signal %d (%s)", vm->what,
+				  info.si_status, strsignal(info.si_status));
+	if (info.si_status)
+		return ot_err_new(OT_ERR_GUEST_GONE, "%s ended with status %d and printed no reason",
+				  vm->what, info.si_status);
+	return ot_err_new(OT_ERR_GUEST_GONE, "the guest powered off or was reset before it could be traced");
+}
+
 static struct ot_err *gone(struct vp_launched *vm)
 {
 	char said[SAID_MAX];
+	struct ot_err *err;
 
 	read_said(vm->log, said, sizeof(said));
-	struct ot_err *err = *said ? NULL : panicked(vm);
-	return err ? err
-		   : ot_err_new(OT_ERR_GUEST_GONE, "%s ended: %s", vm->what,
-				*said ? said : "it printed no reason");
+	if (*said)
+		return ot_err_new(OT_ERR_GUEST_GONE, "%s ended: %s", vm->what, said);
+	err = panicked(vm);
+	return err ? err : gone_silently(vm);
 }
 
 struct ot_err *vp_launched_trouble(struct vp_launched *vm, int wait_ms)

@@ -11,6 +11,7 @@
  *   wait=N    before 16 of them each it waits for the chip: 0 not at all, 1 for its transmitter, 2 for
  *             its interrupt
  *   rounds=N  rounds before it ends (0: until it is killed)
+ *   await=1   they count from the one that finds the text of round_end() changed: it has a probe
  *   keys=N    how often a round that patches turns a static key on and off (2)
  *   input=1   it ends also after the round in which a byte comes on its serial port
  *   end=N     how: 0 powers off, 1 resets, 2 has a triple fault, 3 spins with interrupts off, 4 does what
@@ -51,7 +52,7 @@ uint64_t ap_stack;
 volatile uint32_t bp_count;
 static volatile uint32_t online, arrived, generation;
 uint64_t cpus = 1, calls = 100, rounds, key_times;
-static uint64_t io, ports, step, trace, timer, input;
+static uint64_t io, ports, step, trace, timer, input, await;
 static volatile bool stopped;
 
 /* --- the machine ---------------------------------------------------------------------------- */
@@ -210,6 +211,19 @@ noinline void round_end(uint64_t n)
 	__asm__ volatile("" : : "r"(n));
 }
 
+/* Only without `await`, or once round_end() has a probe, do rounds count. */
+static bool is_awaiting(void)
+{
+	static uint8_t first;
+	uint8_t now = *(const volatile uint8_t *)round_end;
+
+	if (!first)
+		first = now;
+	if (first != now)
+		await = 0;
+	return await;
+}
+
 /* All vCPUs wait for the last one. */
 static void barrier(void)
 {
@@ -297,6 +311,8 @@ static void run(uint32_t cpu)
 			round_end(n);
 		if (stopped)
 			break;
+		if (await && is_awaiting())
+			n = 0;
 	}
 }
 
@@ -343,6 +359,7 @@ void guest_main(const uint8_t *zero_page)
 	trace = option(line, "trace", 0);
 	timer = option(line, "timer", 0);
 	input = option(line, "input", 0);
+	await = option(line, "await", 0);
 	for (unsigned i = 0; i < 256; i++)
 		set_gate(i, vector_other);
 	set_gate(3, vector_bp);

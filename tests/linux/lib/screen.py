@@ -90,10 +90,17 @@ class Screen:
             os.write(self.ours, key.encode() if isinstance(key, str) else key)
         return self
 
+    def settle(self):
+        """Until nothing more is drawn for a moment: a screen comes in several pieces."""
+        data = len(self.raw)
+        while self.read(0.1) and len(self.raw) > data:
+            data = len(self.raw)
+        return True
+
     def wait(self, test, what=""):
-        """Until test(self) is true; its value."""
+        """Until test(self) is true of a whole screen; its value."""
         deadline = time.monotonic() + LIMIT
-        while not (value := test(self)):
+        while not (test(self) and self.settle() and (value := test(self))):
             if not self.read() and self.process.poll() is not None and not test(self):
                 raise ScreenError(f"ended with {self.process.returncode} before {what}:\n{self.text}")
             if time.monotonic() > deadline:
