@@ -5,7 +5,7 @@
 
 #include "consumer/inside.h"
 
-#define CON_INSIDE_WORDS 32u /* of a line that are told apart; the last one has all that follows */
+#define CON_INSIDE_WORDS 32u /* of a line; the last one has all that follows */
 
 struct con_word {
 	const char *at;

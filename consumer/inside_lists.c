@@ -29,8 +29,8 @@ static bool is_ps(const struct con_line *first)
 	return find_word(first, "PID", &pid) && find_command(first, &command) && command > pid;
 }
 
-/* The last part of the command's path. A thread of the kernel's, "[kworker/0:1]", has none; busybox writes
- * "{ps}" where a program goes by another name. */
+/* The last part of the command's path. The name of a thread of the kernel's, "[kworker/0:1]", has none;
+ * busybox writes "{ps}" for a program with another name. */
 static struct con_word program_of(struct con_word command)
 {
 	const char *slash = *command.at == '[' ? NULL : memrchr(command.at, '/', command.len);

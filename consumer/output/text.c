@@ -146,18 +146,7 @@ void con_text_empty_line(struct con_output *o)
 
 const struct con_output_ops con_output_text = {
 	.format = "text",
-	.size = sizeof(struct con_text),
-	.awaits_next = con_text_awaits_next,
-	.record = con_text_record,
-	.value = con_text_value,
-	.text = con_text_text,
-	.aggregation = con_text_aggregation,
-	.record_end = con_text_record_end,
-	.fault = con_text_fault,
-	.drop = con_text_drop,
-	.overload = con_text_overload,
-	.interrupted = con_text_empty_line,
-	.stopped = con_text_empty_line,
+	CON_TEXT_OPS,
 	.comparison = con_text_comparison,
 	.hidden = con_text_hidden,
 };

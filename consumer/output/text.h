@@ -28,6 +28,13 @@ void con_text_overload(struct con_output *o, const struct vp_overload_info *over
 /** Both when the user interrupts and when all records were written. */
 void con_text_empty_line(struct con_output *o);
 
+/* What an output on struct con_text has in common with the text output. */
+#define CON_TEXT_OPS                                                                                     \
+	.size = sizeof(struct con_text), .awaits_next = con_text_awaits_next, .record = con_text_record, \
+	.value = con_text_value, .text = con_text_text, .aggregation = con_text_aggregation,             \
+	.record_end = con_text_record_end, .fault = con_text_fault, .drop = con_text_drop,               \
+	.overload = con_text_overload, .interrupted = con_text_empty_line, .stopped = con_text_empty_line
+
 /* text_aggregate.c */
 OT_MUST_CHECK struct ot_err *con_text_aggregation(struct con_output *o, const struct con_agg_view *v,
 						  const struct dif_format *fmt);

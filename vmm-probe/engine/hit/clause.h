@@ -18,7 +18,7 @@ struct vp_counter;
 /* Destination of an action's value. */
 enum vp_dest { VP_TO_NOTHING, VP_TO_RECORD, VP_TO_TUPLE, VP_TO_KEY, VP_TO_INCREMENT };
 
-/* Most keys are told by a few words, by which their entries are remembered (hit/aggregate.c). What those of
+/* A few words identify most keys: by them their entries are remembered (hit/aggregate.c). What the words of
  * one element are: */
 enum vp_key_part {
 	VP_KEY_VALUE,    /* its value. One word, as VP_KEY_TEXT is */
