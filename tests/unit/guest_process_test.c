@@ -282,6 +282,30 @@ static void test_next(void **state)
 	process_guest_reset(pg);
 }
 
+/* A table that is torn at each number ends soon, however many numbers it can have. */
+static void test_next_torn(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_guest_process p = { 0 };
+	struct ot_err *err = NULL;
+	bool more;
+	unsigned n;
+
+	*process_word(pg, PF_PID_NS + 8) = 0x102; /* internal, and no node */
+	for (n = 0; n < 100 && (!err || ot_err_code(err) == OT_ERR_BUSY); n++) {
+		ot_err_destroy(err);
+		err = vp_guest_process_next(process_guest(pg), p.pid, &p, &more);
+		assert_non_null(err);
+		assert_true(p.pid > n);
+	}
+	assert_int_equal(ot_err_code(err), OT_ERR_BAD_DATA);
+	assert_int_equal(n, 65);
+	ot_err_destroy(err);
+	process_guest_reset(pg);
+	assert_null(vp_guest_process_next(process_guest(pg), 0, &p, &more)); /* each walk starts from none */
+	assert_int_equal(p.pid, PF_PID);
+}
+
 /* Over is a process none of whose threads lives, although its number is still taken. */
 static void test_over(void **state)
 {
@@ -401,6 +425,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_vdso, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_no_process, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_next, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_next_torn, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_over, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup_list, teardown),

@@ -12,6 +12,7 @@ struct vp_processes {
 	struct vp_process_layout l;
 	uint64_t init_pid_ns; /* address */
 	uint64_t vmemmap; /* address of the first struct page; 0: unknown, and no file's pages can be read */
+	unsigned torn; /* numbers in a row at which vp_guest_process_next() met changes with each attempt */
 };
 
 /* Read the kernel's memory. Translations are cached until vp_kernel_forget(). */

@@ -11,7 +11,8 @@
 #include "vmm-probe/guest/process/internal.h"
 #include "vmm-probe/guest/process/xarray.h"
 
-#define PID_MAX (4u << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
+#define PID_MAX  (4u << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
+#define TORN_MAX 64         /* a kernel that runs replaces nodes and processes one at a time */
 
 struct ot_err *vp_kernel_read(struct vp_processes *ps, uint64_t gva, void *dst, size_t len)
 {
@@ -69,7 +70,9 @@ struct ot_err *vp_processes_open(struct vp_guest *guest, struct vp_processes **r
 
 	if (!ps)
 		return ot_err_nomem();
-	*ps = (struct vp_processes){ guest, l, init_pid_ns.v, vp_guest_vmemmap(guest) };
+	*ps = (struct vp_processes){
+		.guest = guest, .l = l, .init_pid_ns = init_pid_ns.v, .vmemmap = vp_guest_vmemmap(guest)
+	};
 	*ret = ps;
 	return NULL;
 }
@@ -162,11 +165,25 @@ static struct ot_err *next_once(struct vp_processes *ps, uint64_t *pid, struct v
 		OT_TRY(vp_xarray_next(ps, ps->init_pid_ns + ps->l.pid_ns_idr, pid, &number));
 		if (!number || *pid > PID_MAX)
 			return NULL;
+		OT_TRY(vp_budget_check());
 		OT_TRY(first_task(ps, number, &task));
 	}
 	OT_TRY(read_task(ps, task, ret));
 	*ret_more = true;
 	return ret->pid == *pid ? NULL : vp_process_torn();
+}
+
+/* A hostile table can hold four million numbers that stay torn. */
+static struct ot_err *bound_torn(struct vp_processes *ps, struct ot_err *err)
+{
+	bool torn = err && ot_err_code(err) == OT_ERR_BUSY;
+
+	ps->torn = torn ? ps->torn + 1 : 0;
+	if (ps->torn <= TORN_MAX)
+		return err;
+	ps->torn = 0;
+	ot_err_destroy(err);
+	return ot_err_new(OT_ERR_BAD_DATA, "the guest's table of processes contradicts itself");
 }
 
 struct ot_err *vp_guest_process_next(struct vp_processes *ps, uint64_t pid, struct vp_guest_process *ret,
@@ -181,7 +198,7 @@ struct ot_err *vp_guest_process_next(struct vp_processes *ps, uint64_t pid, stru
 		if (err)
 			ret->pid = from;
 	}
-	return err;
+	return bound_torn(ps, err);
 }
 
 bool vp_guest_process_is(struct vp_processes *ps, const struct vp_guest_process *process)

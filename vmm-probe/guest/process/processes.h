@@ -46,7 +46,8 @@ OT_MUST_CHECK struct ot_err *vp_guest_process_find(struct vp_processes *ps, uint
 
 /** The process with the smallest number above @p pid; *ret_more false: there is none. One that begins or ends
  * meanwhile may be among them or not. BUSY: each attempt met a change, with ret->pid the number at which it
- * did. LIMIT: the caller's budget. */
+ * did. BAD_DATA: so did those at the numbers before, and no change explains that any more. LIMIT: the
+ * caller's budget. */
 OT_MUST_CHECK struct ot_err *vp_guest_process_next(struct vp_processes *ps, uint64_t pid,
 						   struct vp_guest_process *ret, bool *ret_more);
 
