@@ -33,6 +33,10 @@ static const struct bomb_symbol sockets_symbols[] = { { "init_net", VF_INIT_NET 
 						      { "tcp_hashinfo", VF_HASHINFO },
 						      { "udp_table", VF_UDP_TABLE },
 						      { NULL, 0 } };
+static const struct bomb_symbol files_symbols[] = {
+	{ "init_net", VF_INIT_NET },  { "tcp_hashinfo", VF_HASHINFO },      { "udp_table", VF_UDP_TABLE },
+	{ "init_pid_ns", PF_PID_NS }, { "socket_file_ops", VF_SOCKET_OPS }, { NULL, 0 }
+};
 
 /* One chain of 300,000 connections, each with other ends, which is sound. */
 static void *make_sockets(void)
@@ -67,6 +71,40 @@ static void *make_buckets(void)
 	return b;
 }
 
+/* Every number up to four million has this struct pid, by four nodes of which each fills its slots with the
+ * next. */
+static struct bomb_guest *make_numbers(uint64_t number)
+{
+	struct bomb_guest *b = make_guest(64, files_symbols);
+	uint64_t entry = number;
+
+	bomb_put64(b, VF_HASHINFO, VF_EHASH);
+	bomb_put64(b, VF_UDP_TABLE, VF_UDP);
+	for (unsigned level = 0; level < 4; level++) {
+		*(uint8_t *)bomb_at(b, PF_NODE(level)) = (uint8_t)(6 * level);
+		for (unsigned slot = 0; slot < 64; slot++)
+			bomb_put64(b, PF_NODE(level) + PF_XA_SLOTS + 8ull * slot, entry);
+		entry = PF_NODE(level) + 2;
+	}
+	bomb_put64(b, PF_PID_NS + 8, entry);
+	return b;
+}
+
+static void *make_threads(void)
+{
+	return make_numbers(PF_PIDNR);
+}
+
+/* The one process that they have has the number 0. */
+static void *make_torn(void)
+{
+	struct bomb_guest *b = make_numbers(PF_PIDNR);
+
+	bomb_put64(b, PF_PIDNR + 16, PF_TASK + PF_LINKS + 16);
+	bomb_put64(b, PF_TASK + PF_TASK_SIGNAL, PF_SIGNAL);
+	return b;
+}
+
 static struct ot_err *read_sockets(void *made)
 {
 	struct vp_census census;
@@ -83,7 +121,9 @@ static struct ot_err *read_sockets(void *made)
 #define DEEP    480u
 #define DENTRY  64u
 
-static const struct bomb_symbol mounts_symbols[] = { { "init_pid_ns", PF_PID_NS }, { NULL, 0 } };
+static const struct bomb_symbol mounts_symbols[] = { { "init_pid_ns", PF_PID_NS },
+						     { "socket_file_ops", VF_SOCKET_OPS },
+						     { NULL, 0 } };
 
 /* The first process, and a path of 480 parts below its root. */
 static void put_first(struct bomb_guest *b)
@@ -91,6 +131,7 @@ static void put_first(struct bomb_guest *b)
 	bomb_put64(b, PF_PID_NS + 8, PF_NODE(0) + 2);
 	bomb_put64(b, PF_NODE(0) + PF_XA_SLOTS + 8, PF_PIDNR);
 	bomb_put64(b, PF_PIDNR + 16, PF_TASK + PF_LINKS + 16);
+	bomb_put32(b, PF_PIDNR + PF_NUMBERS, 1);
 	bomb_put32(b, PF_TASK + PF_TGID, 1);
 	bomb_put64(b, PF_TASK + PF_TASK_SIGNAL, PF_SIGNAL);
 	bomb_put64(b, PF_TASK + PF_TASK_NSPROXY, VF_NSPROXY);
@@ -147,6 +188,10 @@ const struct bomb bombs_views[] = {
 	{ "sockets", "300,000 connections in one chain", NULL, make_sockets, read_sockets },
 	{ "sockets-buckets", "a table of sixteen million buckets, and one of four billion",
 	  "tables of sockets can't be followed", make_buckets, read_sockets },
+	{ "sockets-threads", "sockets of four million threads that are one", "contradicts itself",
+	  make_threads, read_sockets },
+	{ "sockets-torn", "four million processes that are one", "contradicts itself", make_torn,
+	  read_sockets },
 	{ "mounts", "200,000 mounts, each on a path of 480 parts",
 	  "reading the guest's mounts takes more than its", make_mounts, read_mounts },
 	{ NULL, NULL, NULL, NULL, NULL },

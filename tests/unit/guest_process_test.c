@@ -267,7 +267,8 @@ static void test_next(void **state)
 	bool more;
 
 	*process_word(pg, PF_NODE(0) + PF_XA_SLOTS + 8 * 5) = PF_PIDNR + 0x40; /* of a thread */
-	*process_word(pg, PF_NODE(0) + PF_XA_SLOTS + 8 * 6) = 0x405;           /* a value */
+	*process_word(pg, PF_PIDNR + 0x40 + PF_NUMBERS) = 5;
+	*process_word(pg, PF_NODE(0) + PF_XA_SLOTS + 8 * 6) = 0x405; /* a value */
 	assert_null(vp_guest_process_next(process_guest(pg), 0, &p, &more));
 	assert_true(more);
 	assert_int_equal(p.pid, PF_PID);

@@ -49,7 +49,8 @@ static void add_process_types(struct btf_builder *b, bool maple, uint32_t c, uin
 		   { "nsproxy", l, PF_TASK_NSPROXY }, { "fs", l, PF_TASK_FS });
 	t = BTF_STRUCT(b, "atomic_t", 4, { "counter", u, 0 });
 	BTF_STRUCT(b, "signal_struct", 8, { "live", t, 4 });
-	BTF_STRUCT(b, "pid", 32, { "tasks", l, 8 });
+	t = BTF_STRUCT(b, "upid", 8, { "nr", u, 0 });
+	BTF_STRUCT(b, "pid", 32, { "tasks", l, 8 }, { "numbers", t, PF_NUMBERS });
 	BTF_STRUCT(b, "xa_node", 16 + 8 * 64, { "shift", c, 0 }, { "slots", slots, PF_XA_SLOTS });
 	t = BTF_STRUCT(b, "xarray", 16, { "xa_head", l, 8 });
 	BTF_STRUCT(b, "address_space", 32, { "i_pages", t, 0 }, { "host", l, 16 });
@@ -183,6 +184,7 @@ static void put_task(struct process_guest *pg)
 	put(pg, PF_TASK + PF_TASK_SIGNAL, PF_SIGNAL);
 	put32(pg, PF_SIGNAL + 4, 2);
 	put(pg, PF_PIDNR + 16, PF_TASK + PF_LINKS + 16);
+	put32(pg, PF_PIDNR + PF_NUMBERS, PF_PID);
 	put(pg, PF_NODE(0) + PF_XA_SLOTS + 8 * PF_PID, PF_PIDNR);
 	put(pg, PF_PID_NS + 8, PF_NODE(0) + NODE);
 }

@@ -47,6 +47,7 @@
 /* Offsets. */
 enum {
 	PF_THIS_CPU_OFF = 0x40, /* in a per-CPU area */
+	PF_NUMBERS = 24,        /* in a struct pid */
 	PF_TGID = 16,
 	PF_START = 24,
 	PF_COMM = 32,

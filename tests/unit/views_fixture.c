@@ -287,6 +287,7 @@ void views_guest_reset(struct process_guest *pg, bool maple)
 
 	process_guest_reset(pg);
 	put_bytes(pg, PF_TASK + PF_TGID, &first, sizeof(first));
+	put_bytes(pg, PF_PIDNR + PF_NUMBERS, &first, sizeof(first));
 	put(pg, PF_NODE(0) + PF_XA_SLOTS + 8 * PF_PID, 0);
 	put(pg, PF_NODE(0) + PF_XA_SLOTS + 8, PF_PIDNR);
 	put_tables(pg, maple);

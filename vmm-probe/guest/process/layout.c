@@ -56,6 +56,8 @@ static const struct member indispensable[] = {
 static const struct member optional[] = {
 	MEMBER("task_struct", "signal", task_signal),
 	MEMBER("signal_struct", "live.counter", signal_live),
+	MEMBER("pid", "numbers", pid_numbers),
+	MEMBER("upid", "nr", upid_nr),
 	MEMBER("mm_struct", "mm_mt.ma_root", mm_tree),
 	MEMBER("mm_struct", "mmap", mm_list),
 	MEMBER("mm_struct", "context.vdso", mm_vdso),

@@ -19,6 +19,7 @@ struct vp_process_layout {
 	uint32_t task_tgid, task_start_time, task_comm, task_comm_size, task_mm, task_pid_links;
 	uint32_t task_signal, signal_live; /* VP_NO_MEMBER: whether a process is over is not known */
 	uint32_t pid_tasks, pid_ns_idr;
+	uint32_t pid_numbers, upid_nr; /* VP_NO_MEMBER: a struct pid does not say which number it is of */
 	int64_t pid_type_tgid;
 	uint32_t xa_shift, xa_slots, xa_nslots; /* struct xa_node */
 	uint32_t mm_pgd, mm_map_count, mm_vdso, mm_vdso_image, mm_exe_file;

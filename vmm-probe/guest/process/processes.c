@@ -155,6 +155,17 @@ struct ot_err *vp_guest_process_find(struct vp_processes *ps, uint64_t pid, stru
 	return err;
 }
 
+/* A struct pid has its number in the first namespace, so two numbers can't share one. */
+static struct ot_err *check_number(struct vp_processes *ps, uint64_t number, uint64_t pid)
+{
+	uint32_t nr;
+
+	if (ps->l.pid_numbers == VP_NO_MEMBER || ps->l.upid_nr == VP_NO_MEMBER)
+		return NULL;
+	OT_TRY(vp_kernel_u32(ps, number + ps->l.pid_numbers + ps->l.upid_nr, &nr));
+	return nr == pid ? NULL : vp_process_torn();
+}
+
 /* From *pid on; *ret_more false: there is none. */
 static struct ot_err *next_once(struct vp_processes *ps, uint64_t *pid, struct vp_guest_process *ret,
 				bool *ret_more)
@@ -166,6 +177,7 @@ static struct ot_err *next_once(struct vp_processes *ps, uint64_t *pid, struct v
 		if (!number || *pid > PID_MAX)
 			return NULL;
 		OT_TRY(vp_budget_check());
+		OT_TRY(check_number(ps, number, *pid));
 		OT_TRY(first_task(ps, number, &task));
 	}
 	OT_TRY(read_task(ps, task, ret));
