@@ -108,7 +108,7 @@ struct ot_err *lib_attach(dtrace_hdl_t *h)
 		return NULL;
 	}
 	vp_session_destroy(s);
-	con_joining_destroy(h->joining); /* the next attempt begins anew */
+	con_joining_destroy(h->joining); /* the next attempt begins again */
 	h->joining = NULL;
 	return err;
 }

@@ -41,7 +41,7 @@ struct sent {
 	size_t size, mapped;
 };
 
-static struct ep world; /* its session is opened anew for each input */
+static struct ep world; /* its session is opened again for each input */
 static uint8_t memory[FRAMES_MEMORY];
 static bool reached;
 

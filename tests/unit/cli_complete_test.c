@@ -160,7 +160,7 @@ static void test_no_list(void **state)
 	list = probes;
 	assert_string_equal(complete("io:::", 'n', "b"), "io:::start");
 	assert_int_equal(asked, 2);
-	/* a folder that can't be made: every time anew */
+	/* a folder that can't be made: every time again */
 	setenv("XDG_CACHE_HOME", "/proc/nosuch", 1);
 	assert_string_equal(complete("io:::", 'n', "b"), "io:::start");
 	assert_string_equal(complete("io:::", 'n', "b"), "io:::start");

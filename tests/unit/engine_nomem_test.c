@@ -173,7 +173,7 @@ static void less_than_told(void **state)
 	}
 }
 
-/* A probe of no site has two words for each vCPU, which are made anew while the previous ones are in force.
+/* A probe of no site has two words for each vCPU, which are made again while the previous ones are in force.
  */
 static void tables_of_timed_probes_are_told(void **state)
 {

@@ -418,7 +418,7 @@ static void probes_of_one_place_are_kept_apart(void **state)
 }
 
 /* What clauses do to the values that a condition reads does not undo the event, and the next one is asked
- * anew. */
+ * again. */
 static void an_event_stays_one(void **state)
 {
 	struct sites s;

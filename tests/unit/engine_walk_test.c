@@ -282,7 +282,7 @@ static struct ef *deref_all(const uint64_t *addresses, unsigned n)
 	return f;
 }
 
-/* Map the pages anew, and put @first, and what follows it, in them. No one tells the engine. */
+/* Map the pages again, and put @first, and what follows it, in them. No one tells the engine. */
 static void map_all(struct ef *f, const uint64_t *pages, unsigned n, uint64_t first)
 {
 	for (unsigned i = 0; i < n; i++) {

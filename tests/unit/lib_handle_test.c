@@ -151,7 +151,7 @@ static void test_no_such_guest(void **state)
 	(void)state;
 	assert_non_null(h);
 	lib_ok(h, dtrace_setopt(h, "guest", "no-such-guest-of-lib-test*"));
-	for (unsigned i = 0; i < 2; i++) { /* the second attempt begins anew */
+	for (unsigned i = 0; i < 2; i++) { /* the second attempt begins again */
 		assert_int_equal(outsight_attach(h), -1);
 		assert_int_equal(dtrace_errno(h), OUTSIGHT_E_GUEST);
 		assert_non_null(strstr(dtrace_errmsg(h, dtrace_errno(h)), "no-such-guest-of-lib-test*"));

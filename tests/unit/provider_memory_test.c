@@ -104,7 +104,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* How many probes there are of that name; *ret is the last one. The guest is read anew. */
+/* How many probes there are of that name; *ret is the last one. The guest is read again. */
 static uint64_t count(struct world *w, const char *provider, const char *function, const char *name,
 		      const struct vp_probe **ret)
 {

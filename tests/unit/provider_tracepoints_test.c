@@ -155,7 +155,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The tracepoint's probe, the guest read anew; NULL: there is none. @traps: what is planned with; 0: nothing
+/* The tracepoint's probe, the guest read again; NULL: there is none. @traps: what is planned with; 0: nothing
  * is.
  */
 static const struct vp_probe *planned(struct world *w, const char *provider, uint32_t traps,
@@ -239,7 +239,7 @@ static void enabled_in_the_guest(void **state)
 	struct vp_batch_site site = site_of(w, p);
 	assert_int_equal(site.gva, SITE);
 	assert_memory_equal(site.bytes, jump, sizeof(jump));
-	/* it is disabled again: the text is read anew */
+	/* it is disabled again: the text is read again */
 	write_tables(&w->g);
 	vp_probes_forget_text(w->probes);
 	site = site_of(w, p);

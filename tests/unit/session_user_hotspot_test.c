@@ -267,7 +267,7 @@ static void compiled(void **state)
 	code_is(image.code + HI_ONE, HI_ID, OUTER);
 	code_is(image.code + HI_ONE + 1, HI_ID,
 		"shop/Order.outer()V* (Order.java)");   /* behind the last one */
-	code_is(image.code + HI_BOTH, HI_ID + 1, NULL); /* compiled anew meanwhile */
+	code_is(image.code + HI_BOTH, HI_ID + 1, NULL); /* compiled again meanwhile */
 	code_is(image.wrapper + 0x80, HI_ID + 1, "java/lang/Thread.sleep(J)V* (Thread.java)");
 	code_is(image.stub + 0x40, 12345, "StubRoutines (1)");
 	code_is(HI_CODE + 0x10, 0, "Interpreter");
