@@ -194,19 +194,26 @@ enum con_shape con_datum_shape(const struct con_datum *d)
 	return integer_columns(d->size) ? CON_SHAPE_INTEGER : CON_SHAPE_BYTES;
 }
 
-/* A key that is a string and empty: as bytes it would be so many zeros. */
-static bool is_empty_string(const struct con_datum *d, enum con_width width)
+/* As bytes it would be so many zeros. */
+static void print_empty_string(struct con_printer *p, enum con_width width)
 {
-	return width != CON_WIDTH_TRACE && con_datum_shape(d) == CON_SHAPE_STRING && d->size && !d->data[0];
+	if (width == CON_WIDTH_PACKED)
+		fprintf(p->fp, " %16s", "");
+	else if (width == CON_WIDTH_KEY)
+		fprintf(p->fp, "  %-50s", "");
+	else if (!p->opts->quiet)
+		fprintf(p->fp, "  %-33s", "");
 }
 
-/* By size alone, as in dtrace: a string of 8 bytes is a number. */
+/* What is no string is shown by its size alone, as in dtrace: a struct of 8 bytes is a number. */
 static void print_plain(struct con_printer *p, const struct con_datum *d, enum con_width width)
 {
-	if (is_empty_string(d, width) && !p->opts->rawbytes)
-		fprintf(p->fp, width == CON_WIDTH_PACKED ? " %16s" : "  %-50s", "");
-	else
+	if (con_datum_shape(d) != CON_SHAPE_STRING)
 		con_print_value(p, d->data, d->size, width);
+	else if (d->size && !d->data[0] && !p->opts->rawbytes)
+		print_empty_string(p, width);
+	else
+		print_bytes(p, d->data, d->size, width);
 }
 
 void con_print_datum(struct con_printer *p, const struct con_datum *d, enum con_width width)

@@ -1,6 +1,6 @@
 /*
- * ASSERTION: What begins with a NUL, has one inside, or is not printable, is dumped; blanks, tabs and
- * newlines are printable.
+ * ASSERTION: What has a NUL inside, or is not printable, is dumped; blanks, tabs and newlines are
+ * printable, and an empty string is one.
  */
 #pragma D option quiet
 #pragma D option strsize=12
