@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "dif/obj/dof_format.h"
 #include "dif/obj/program.h"
+#include "dif/obj/verify.h"
 
 struct writer {
 	const struct dif_program *prog;
@@ -25,6 +26,7 @@ struct writer {
 	struct ot_map objects;   /* address to section + 1 */
 	struct ot_map constants; /* aggid to section + 1 */
 	size_t load_size;
+	unsigned nregs; /* that any object uses */
 	bool failed;
 };
 
@@ -67,6 +69,8 @@ static uint32_t write_object(struct writer *w, const struct dif_object *obj)
 	unsigned n = 0;
 
 	h.links[n++] = add_section(w, DOF_DIF, 4, 4, obj->text, 4ull * obj->text_len);
+	if (dif_object_registers(obj) > w->nregs)
+		w->nregs = dif_object_registers(obj);
 	if (obj->str_len)
 		h.links[n++] = add_section(w, DOF_STRTAB, 1, 0, obj->strs, obj->str_len);
 	if (obj->int_len)
@@ -265,7 +269,7 @@ static void assemble(const struct writer *w, struct ot_buf *out)
 	h.ident[DOF_ID_ENCODING] = DOF_ENCODE_LSB;
 	h.ident[DOF_ID_VERSION] = DOF_VERSION_2;
 	h.ident[DOF_ID_DIFVERS] = DOF_DIF_VERSION;
-	h.ident[DOF_ID_DIFIREG] = DIF_NREGS;
+	h.ident[DOF_ID_DIFIREG] = w->nregs > DOF_NREGS ? (uint8_t)w->nregs : DOF_NREGS;
 	h.ident[DOF_ID_DIFTREG] = DIF_NTUPLE;
 	h.secnum = (uint32_t)(w->sections.len / sizeof(struct dof_section));
 	h.secoff = sizeof(h);

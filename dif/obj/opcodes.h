@@ -55,8 +55,8 @@ enum dif_op {
 	    DIF_OP_MAX = 79,
 };
 
-#define DIF_NREGS  8 /* %r0 is always 0 */
-#define DIF_NTUPLE 8 /* depth of the tuple stack */
+#define DIF_NREGS  16 /* %r0 is always 0; DTrace's own machine has the first 8 */
+#define DIF_NTUPLE 8  /* depth of the tuple stack */
 
 /* Encoding. Arguments must fit their fields. */
 static inline uint32_t dif_insn(uint32_t op, uint32_t a, uint32_t b, uint32_t c)

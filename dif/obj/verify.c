@@ -172,6 +172,24 @@ static const struct shape shapes[] = {
 	[DIF_CLASS_PUSH] = { false, true, true, false, 0 },
 };
 
+unsigned dif_object_registers(const struct dif_object *obj)
+{
+	unsigned highest = 0;
+
+	for (uint32_t pc = 0; pc < obj->text_len; pc++) {
+		uint32_t i = obj->text[pc];
+		const struct shape *s = &shapes[dif_op_class(dif_insn_op(i))];
+
+		if (s->r1 && dif_insn_r1(i) > highest)
+			highest = dif_insn_r1(i);
+		if (s->r2 && dif_insn_r2(i) > highest)
+			highest = dif_insn_r2(i);
+		if (s->rd && dif_insn_rd(i) > highest)
+			highest = dif_insn_rd(i);
+	}
+	return highest + 1;
+}
+
 static struct ot_err *check_registers(const struct insn_check *c, enum dif_op_class class)
 {
 	struct shape s = shapes[class];

@@ -10,6 +10,9 @@
  * …". */
 OT_MUST_CHECK struct ot_err *dif_verify(struct dif_object *obj);
 
+/** 1 + the number of the highest register that the code of @p obj names, which need not be checked yet. */
+unsigned dif_object_registers(const struct dif_object *obj);
+
 /** Check all objects of a program, that they agree about variables, and its actions (rules 31 to 45). */
 OT_MUST_CHECK struct ot_err *dif_program_verify(struct dif_program *prog);
 

@@ -33,8 +33,9 @@ static const struct {
 	{ "D_PDESC_INVAL", "a:b:c:d:e:f:g {}" },
 	{ "D_PDESC_INVAL", "99 {}" },
 	{ "D_PRED_SCALAR", "BEGIN /\"s\"/ {}" },
-	{ "D_NOREG",
-	  "BEGIN { trace(arg0 + (arg1 + (arg2 + (arg3 + (arg4 + (arg5 + (arg6 + (arg7 + arg8)))))))); }" },
+	{ "D_NOREG", "BEGIN { trace(arg0 + (arg1 + (arg2 + (arg3 + (arg4 + (arg5 + (arg6 + (arg7 + (arg0 + "
+		     "(arg1 + (arg2 + "
+		     "(arg3 + (arg4 + (arg5 + (arg6 + (arg7 + arg8)))))))))))))))); }" },
 	{ "D_FUNC_IDENT", "BEGIN { (&arg0)(1); }" },
 	{ "D_FUNC_UNDEF", "BEGIN { frobnicate(1); }" },
 	{ "D_FUNC_IDKIND", "BEGIN { arg0(1); }" },

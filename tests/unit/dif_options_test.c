@@ -80,7 +80,10 @@ static void sizes_and_rates(void **state)
 	HAS(ttl_ns, "ttl", "30s", 30000000000);
 	HAS(ttl_ns, "ttl", "1h", 3600000000000);
 	HAS(ttl_ns, "ttl", "250ms", 250000000);
+	assert_int_equal(o.iregs, 16);
 	HAS(iregs, "iregs", "4", 4);
+	HAS(iregs, "iregs", "16", 16);
+	HAS(maxframes, "maxframes", "12", 12);
 	HAS(tregs, "tregs", "2", 2);
 	HAS(bufpolicy, "bufpolicy", "ring", DIF_BUF_RING);
 	HAS(bufpolicy, "bufpolicy", "fill", DIF_BUF_FILL);
@@ -255,6 +258,10 @@ static void bad_values(void **state)
 		{ "strsize", "1.5k" },
 		{ "nspec", "one" },
 		{ "stackframes", "-3" },
+		{ "maxframes", "-1" },
+		{ "iregs", "17" },
+		{ "lockmem", "limited" },
+		{ "lockmem", NULL },
 		{ "ustackframes", "" },
 		{ "jstackframes", "x" },
 		{ "jstackstrsize", "-1" },

@@ -155,7 +155,7 @@ static const struct fails refused[] = {
 	{ "srem", DIV0("srem"), "DIVZERO" },
 	{ "urem", DIV0("urem"), "DIVZERO" },
 	{ "not", "not 1 0; ret 1", "rule 6" },
-	{ "mov", "mov 8 1; ret 1", "rule 5" },
+	{ "mov", "mov 16 1; ret 1", "rule 5" },
 	{ "cmp", "word 0x0f010201; ret 1", "rule 7" },
 	{ "tst", "word 0x10010100; ret 1", "rule 7" },
 	{ "scmp", "setx KERNEL_END 1; scmp 1 0; ret 0", "BADADDR" },

@@ -19,6 +19,16 @@ static bool positive(const struct dif_node *n, int64_t max, int64_t *ret)
 	return dif_act_const(n, ret) && *ret > 0 && *ret <= max;
 }
 
+/* The frames of an action that asks for @frames, 0 for those of its option, under maxframes. */
+static uint64_t frames_of(struct dif_compiler *c, int64_t frames, uint64_t option)
+{
+	uint64_t most = c->opts->maxframes;
+
+	if (most && (frames ? (uint64_t)frames : option) > most)
+		return most;
+	return (uint64_t)frames;
+}
+
 /* stack([frames]) */
 static bool kernel_stack(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
 {
@@ -34,7 +44,7 @@ static bool kernel_stack(struct dif_compiler *c, struct dif_node *call, struct d
 				"stack( ) size must be a non-zero positive integral constant expression");
 	struct dif_action *a = dif_action_add(c, out, DIF_ACT_stack, NULL);
 	if (a)
-		a->arg = (uint64_t)frames;
+		a->arg = frames_of(c, frames, c->opts->stackframes);
 	return a != NULL;
 }
 
@@ -60,7 +70,9 @@ bool dif_act_stack(struct dif_compiler *c, struct dif_node *call, struct dif_act
 				"%s( ) prototype mismatch: too many arguments", call->name);
 	struct dif_action *a = dif_action_add(c, out, kind, NULL);
 	if (a)
-		a->arg = (uint64_t)strsize << 32 | (uint64_t)frames;
+		a->arg = (uint64_t)strsize << 32 |
+			 frames_of(c, frames,
+				   kind == DIF_ACT_jstack ? c->opts->jstackframes : c->opts->ustackframes);
 	return a != NULL;
 }
 

@@ -13,11 +13,13 @@
 
 #include "base/near.h"
 #include "base/units.h"
+#include "dif/obj/opcodes.h"
 
 enum kind {
 	FLAG,   /* bool */
 	SIZE,   /* uint64_t: a number with k m g t; 0 without a value */
 	COUNT,  /* uint64_t, not 0 */
+	REGS,   /* the same, and no more than the machine has */
 	NUMBER, /* int64_t; 0 without a value */
 	RATE,   /* uint64_t nanoseconds; 0 without a value */
 	TIME,   /* the same, not 0 and not per second; seconds if bare */
@@ -33,6 +35,7 @@ enum kind {
 	SAID,    /* with or without a value */
 	A_TEXT,  /* any value, but one */
 	A_COUNT, /* a number */
+	A_SIZE,  /* a number with k m g t, or one of `words` */
 	A_WORD,  /* one of `words` */
 };
 
@@ -68,17 +71,24 @@ static const struct option options[] = {
 	{ "agghist", FLAG, ANY_TIME, FIELD(agghist) },
 	{ "aggpack", FLAG, ANY_TIME, FIELD(aggpack) },
 	{ "aggzoom", FLAG, ANY_TIME, FIELD(aggzoom) },
+	{ "printsize", A_SIZE, ANY_TIME, 0 },
 	/* run time */
 	{ "bufsize", SIZE, BEFORE_START, FIELD(bufsize) },
 	{ "aggsize", SIZE, BEFORE_START, FIELD(aggsize) },
 	{ "bufpolicy", BUFPOLICY, BEFORE_START, FIELD(bufpolicy) },
 	{ "bufresize", BUFRESIZE, BEFORE_START, FIELD(bufresize_manual) },
+	{ "bpflog", SAID, BEFORE_START, 0 },
+	{ "bpflogsize", A_SIZE, BEFORE_START, 0 },
 	{ "cleanrate", RATE, BEFORE_START, FIELD(cleanrate_ns) },
 	{ "cpu", CPU, BEFORE_START, FIELD(cpu) },
 	{ "destructive", FLAG, BEFORE_START, FIELD(destructive) },
 	{ "dynvarsize", SIZE, BEFORE_START, FIELD(dynvarsize) },
 	{ "preallocate", A_TEXT, BEFORE_START, 0 },
 	{ "grabanon", FLAG, BEFORE_START, FIELD(grabanon) },
+	{ "lockmem", A_SIZE, BEFORE_START, 0, "unlimited" },
+	{ "maxframes", SIZE, BEFORE_START, FIELD(maxframes) },
+	{ "pcapsize", A_SIZE, BEFORE_START, 0 },
+	{ "scratchsize", A_SIZE, BEFORE_START, 0 },
 	{ "maxcost", PERCENT, BEFORE_START, FIELD(maxcost) },
 	{ "ttl", TIME, BEFORE_START, FIELD(ttl_ns) },
 	{ "jstackframes", SIZE, BEFORE_START, FIELD(jstackframes) },
@@ -104,7 +114,7 @@ static const struct option options[] = {
 	{ "encoding", ENCODING, BEFORE_START, 0 },
 	{ "errtags", FLAG, BEFORE_START, FIELD(errtags) },
 	{ "evaltime", A_WORD, BEFORE_START, 0, "exec|preinit|postinit|main" },
-	{ "iregs", COUNT, BEFORE_START, FIELD(iregs) },
+	{ "iregs", REGS, BEFORE_START, FIELD(iregs) },
 	{ "kdefs", FLAG, BEFORE_START, FIELD(kdefs) },
 	{ "knodefs", FLAG, BEFORE_START, FIELD(knodefs) },
 	{ "late", A_WORD, BEFORE_START, 0, "dynamic|static" },
@@ -173,7 +183,7 @@ void dif_options_init(struct dif_options *opts)
 		.cpu = -1,
 		.maxcost = 20,
 		.temporal = true,
-		.iregs = 8,
+		.iregs = DIF_NREGS,
 		.tregs = 8,
 	};
 	ot_map_init(&opts->set);
@@ -409,6 +419,12 @@ static struct ot_err *store(struct dif_options *opts, const struct option *o, co
 			return bad_value();
 		*(uint64_t *)field = number;
 		return NULL;
+	case REGS:
+		OT_TRY(parse_size(value, &number));
+		if (!number || number > DIF_NREGS)
+			return bad_value();
+		*(uint64_t *)field = number;
+		return NULL;
 	case NUMBER:
 		return value ? parse_number(value, field) : zero(field);
 	case RATE:
@@ -443,6 +459,10 @@ static struct ot_err *store(struct dif_options *opts, const struct option *o, co
 	case A_COUNT:
 		OT_TRY(parse_number(value, &any));
 		return any < 0 ? bad_value() : NULL;
+	case A_SIZE:
+		if (o->words && value && !strcmp(value, o->words))
+			return NULL;
+		return parse_size(value, &number);
 	case A_WORD:
 		return check_word(value, o->words);
 	}
@@ -486,6 +506,7 @@ static const char *values_of(const struct option *o)
 		[FLAG] = "on or off, or nothing for on",
 		[SIZE] = "a number, k, m, g or t behind it",
 		[COUNT] = "a number, 1 or more",
+		[REGS] = "a number, 1 to 16",
 		[NUMBER] = "a number",
 		[RATE] = "a time or a rate: 10ms, 5s, 100hz",
 		[TIME] = "a time, not 0: 30s, 10m, 1h",
@@ -498,6 +519,7 @@ static const char *values_of(const struct option *o)
 		[PERCENT] = "0 to 100, per cent of vCPU time; 0 is no limit",
 		[A_TEXT] = "a value",
 		[A_COUNT] = "a number, 0 or more",
+		[A_SIZE] = "a number, k, m, g or t behind it",
 	};
 
 	return (size_t)o->kind < OT_ARRAY_SIZE(texts) ? texts[o->kind] : NULL;

@@ -23,7 +23,7 @@ enum dif_bufpolicy { DIF_BUF_RING = 0, DIF_BUF_FILL = 1, DIF_BUF_SWITCH = 2 };
 struct dif_options {
 	/* run time */
 	uint64_t bufsize, aggsize, dynvarsize, specsize, strsize;
-	uint64_t nspec, stackframes, ustackframes, jstackframes, jstackstrsize, stackindent;
+	uint64_t nspec, stackframes, maxframes, ustackframes, jstackframes, jstackstrsize, stackindent;
 	uint64_t switchrate_ns, aggrate_ns, statusrate_ns, cleanrate_ns;
 	enum dif_bufpolicy bufpolicy;
 	bool bufresize_manual;

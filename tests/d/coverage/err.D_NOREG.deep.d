@@ -1,6 +1,7 @@
-/* ASSERTION: an expression that needs more than the eight registers is refused. */
+/* ASSERTION: an expression that needs more than the sixteen registers is refused. */
 BEGIN
 {
-	x = pid + (tid + (pid + (tid + (pid + (tid + (pid + (tid + (pid + tid))))))));
+	x = pid + (tid + (pid + (tid + (pid + (tid + (pid + (tid + (pid + (tid + (pid + (tid + (pid + (tid +
+	    (pid + (tid + (pid + tid))))))))))))))));
 	exit(0);
 }

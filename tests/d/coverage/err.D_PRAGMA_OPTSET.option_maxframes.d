@@ -1,0 +1,7 @@
+/* ASSERTION: maxframes refuses a value that is none. */
+#pragma D option maxframes=@none@
+
+BEGIN
+{
+	exit(0);
+}

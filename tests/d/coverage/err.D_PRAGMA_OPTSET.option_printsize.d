@@ -1,0 +1,7 @@
+/* ASSERTION: printsize refuses a value that is none. */
+#pragma D option printsize=@none@
+
+BEGIN
+{
+	exit(0);
+}

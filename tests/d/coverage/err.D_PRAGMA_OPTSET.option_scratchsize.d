@@ -1,0 +1,7 @@
+/* ASSERTION: scratchsize refuses a value that is none. */
+#pragma D option scratchsize=@none@
+
+BEGIN
+{
+	exit(0);
+}
