@@ -36,6 +36,7 @@ static const struct {
 	{ "D_NOREG", "BEGIN { trace(arg0 + (arg1 + (arg2 + (arg3 + (arg4 + (arg5 + (arg6 + (arg7 + (arg0 + "
 		     "(arg1 + (arg2 + "
 		     "(arg3 + (arg4 + (arg5 + (arg6 + (arg7 + arg8)))))))))))))))); }" },
+	{ "D_ARR_BOUNDS", "int slots[2]; BEGIN { slots[2] = 1; }" },
 	{ "D_FUNC_IDENT", "BEGIN { (&arg0)(1); }" },
 	{ "D_FUNC_UNDEF", "BEGIN { frobnicate(1); }" },
 	{ "D_FUNC_IDKIND", "BEGIN { arg0(1); }" },

@@ -108,17 +108,37 @@ static struct dif_node *cook_builtin_array(struct dif_compiler *c, struct dif_no
 	return n;
 }
 
+/*
+ * The elements that a subscript of @array may name; 0: any. An array of the kernel's with one element is
+ * often the first of many, and so is one in a struct of the program's; what is only known when the clause
+ * fires is compared for memory of D, as the next variable lies behind it.
+ */
+static uint64_t length_to_check(struct dif_compiler *c, const struct dif_node *array, bool is_constant)
+{
+	const struct dif_type *t = dif_base(c, array->type);
+
+	if (t->kind != DIF_C_ARRAY || (t->nelems == 1 && array->kind != DIF_N_VAR))
+		return 0;
+	return is_constant || array->is_writable ? t->nelems : 0;
+}
+
 /* a[i] is *(a + i) */
 static struct dif_node *cook_subscript(struct dif_compiler *c, struct dif_node *n)
 {
-	bool several = n->args->next != NULL;
+	bool several = n->args->next != NULL, is_constant = n->args->kind == DIF_N_INT;
 
 	n->left = dif_cook(c, n->left);
 	if (!n->left)
 		return NULL;
+	uint64_t length = length_to_check(c, n->left, is_constant), index = n->args->value;
 	struct dif_node *sum = dif_cook(c, dif_node_op2(c, DIF_O_ADD, n->left, n->args));
 	if (!sum)
 		return NULL;
+	if (length && is_constant && index >= length)
+		return dif_fail(c, DIF_D_ARR_BOUNDS, n->line, "index outside array bounds: %lld, max is %llu",
+				(long long)index, (unsigned long long)length);
+	if (sum->kind == DIF_N_OP2 && !is_constant)
+		sum->value = length;
 	if (several)
 		return dif_fail(c, DIF_D_ARR_BADREF, n->line, "cannot access %s as an associative array",
 				dif_type_text(c, n->left->type));

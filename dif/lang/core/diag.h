@@ -27,7 +27,7 @@
 	X(ADDROF_BITFIELD) X(CAST_INVAL)                                                                      \
 	/* aggregations and arrays */                                                                         \
 	X(AGG_REDEF) X(AGG_FUNC) X(AGG_MDIM) X(AGG_COMM) X(AGG_SPEC) X(AGG_NULL) X(AGG_SCALAR) X(ARR_BADREF)  \
-	X(ARR_LOCAL) X(KEY_TYPE)                                                                              \
+	X(ARR_LOCAL) X(ARR_BOUNDS) X(KEY_TYPE)                                                                              \
 	/* translators */                                                                                     \
 	X(XLATE_REDECL) X(XLATE_NOCONV) X(XLATE_NONE) X(XLATE_SOU) X(XLATE_INCOMPAT) X(XLATE_MEMB)            \
 	/* pragmas, macros, characters */                                                                     \

@@ -66,6 +66,25 @@ static bool operands(struct dif_cg *cg, struct dif_node *n, int *left, int *righ
 	return *right >= 0;
 }
 
+/* The address of an array's element: left + right, or 0, which no clause can use, if it is outside. */
+static void cg_element(struct dif_cg *cg, struct dif_node *n, int left, int right)
+{
+	uint32_t outside = dif_label(&cg->as), done = dif_label(&cg->as);
+	int length = dif_reg_alloc(cg);
+
+	dif_cg_extend(cg, right, n->right->type);
+	dif_emit_setx(&cg->as, n->value, length);
+	dif_emit_r3(&cg->as, DIF_OP_cmp, right, length, 0);
+	dif_reg_free(cg, length);
+	dif_emit_branch(&cg->as, DIF_OP_bgeu, outside);
+	dif_cg_scale(cg, right, n->left->type);
+	dif_emit_r3(&cg->as, DIF_OP_add, left, right, left);
+	dif_emit_branch(&cg->as, DIF_OP_ba, done);
+	dif_label_place(&cg->as, outside);
+	dif_emit_r2(&cg->as, DIF_OP_mov, 0, left);
+	dif_label_place(&cg->as, done);
+}
+
 static int cg_arith(struct dif_cg *cg, struct dif_node *n)
 {
 	bool lp = dif_pointee(cg->c, n->left->type) && !dif_is_int(cg->c, n->left->type);
@@ -74,6 +93,11 @@ static int cg_arith(struct dif_cg *cg, struct dif_node *n)
 
 	if (!operands(cg, n, &l, &r))
 		return -1;
+	if (n->value) {
+		cg_element(cg, n, l, r);
+		dif_reg_free(cg, r);
+		return l;
+	}
 	if (lp && !rp)
 		dif_cg_scale(cg, r, n->left->type);
 	dif_cg_arith(cg, n->op, n->op == DIF_O_RSH ? n->left->type : n->type, l, r, l);

@@ -106,8 +106,9 @@ struct dif_node {
 	struct dif_node *next;
 	struct dif_ident *ident;
 	const char *name;
-	uint64_t value; /* INT */
-	size_t len;     /* STRING */
+	uint64_t
+	    value;  /* INT; op ADD of a subscript: the array's length, if it is to be checked; 0: it isn't */
+	size_t len; /* STRING */
 };
 
 struct dif_node *dif_node_new(struct dif_compiler *c, enum dif_node_kind kind);

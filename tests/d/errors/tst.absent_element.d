@@ -7,5 +7,5 @@ int last[int][4];
 
 ERROR { printf("%d\n", arg4 == DTRACEFLT_BADADDR); }
 BEGIN { last[1][3] = 1; printf("%d %d\n", last[1][3], last[1][0]); }
-BEGIN { last[1][-5000000] = 1; }
+BEGIN { p = &last[1][0]; p[-5000000] = 1; }
 BEGIN { exit(0); }
