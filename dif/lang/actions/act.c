@@ -14,8 +14,11 @@ bool dif_act_nargs(struct dif_compiler *c, const struct dif_node *call, unsigned
 
 	if (n >= min && n <= max)
 		return true;
-	return dif_fail(c, tag, call->line, "%s( ) prototype mismatch: %u arg%s passed, %u expected",
-			call->name, n, n == 1 ? "" : "s", n < min ? min : max);
+	/* with tags of their own, actions say "1 args" */
+	return dif_fail(c, tag, call->line, "%s( ) prototype mismatch: %u arg%s passed, %s%u expected",
+			call->name, n, n == 1 && tag == DIF_D_PROTO_LEN ? "" : "s",
+			tag == DIF_D_TRUNC_PROTO && n > max ? "no more than " : dif_count_word(n, min, max),
+			n < min ? min : max);
 }
 
 bool dif_act_const(const struct dif_node *node, int64_t *ret)

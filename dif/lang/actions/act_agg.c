@@ -41,11 +41,12 @@ static bool check_keys(struct dif_compiler *c, struct dif_ident *id, struct dif_
 {
 	uint32_t n = dif_node_count(agg->args), i = 0;
 
-	for (struct dif_node *k = agg->args; k; k = k->next)
+	for (struct dif_node *k = agg->args; k; k = k->next, i++)
 		if (!key_type(c, k))
 			return dif_fail(c, DIF_D_KEY_TYPE, k->line,
-					"@%s[ ] expression of type \"%s\" may not be used as key", agg->name,
-					dif_type_text(c, k->type));
+					"%s expression may not be used as aggregation index: key #%u",
+					dif_type_text(c, k->type), i + 1);
+	i = 0;
 	if (!id->has_keys)
 		return set_signature(c, id, agg->args);
 	if (n != id->nkeys)
@@ -57,7 +58,7 @@ static bool check_keys(struct dif_compiler *c, struct dif_ident *id, struct dif_
 		if (!key_fits(c, id->keys[i], k))
 			return dif_fail(c, DIF_D_PROTO_ARG, agg->line,
 					"@%s[ ] key #%u is incompatible with prototype:\n\tprototype: %s\n\t "
-					"argument: %s",
+					"     key: %s",
 					agg->name, i + 1, dif_type_text(c, id->keys[i]),
 					dif_type_text(c, k->type));
 	return true;
@@ -131,9 +132,11 @@ static bool define(struct dif_compiler *c, struct dif_ident *id, struct dif_node
 		return true;
 	}
 	if (id->agg_kind != func->id)
-		return dif_fail(c, DIF_D_AGG_REDEF, asgn->line,
-				"aggregation redefined: current: @%s = %s( ) previous: @%s = %s( ) : line %u",
-				id->name, func->name, id->name, dif_action_name(id->agg_kind), id->line);
+		return dif_fail(
+		    c, DIF_D_AGG_REDEF, asgn->line,
+		    "aggregation redefined: @%s\n\t current: @%s = %s( )\n\tprevious: @%s = %s( ) "
+		    ": line %u",
+		    id->name, id->name, func->name, id->name, dif_action_name(id->agg_kind), id->line);
 	return dif_agg_params_match(c, id, asgn, p);
 }
 

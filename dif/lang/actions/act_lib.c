@@ -4,13 +4,24 @@
 #include "dif/lang/check/cook.h"
 #include "dif/lang/types/suggest.h"
 
+/* From 1 on. */
+static uint32_t position(const struct dif_node *call, const struct dif_node *arg)
+{
+	uint32_t n = 1;
+
+	for (const struct dif_node *a = call->args; a && a != arg; a = a->next)
+		n++;
+	return n;
+}
+
 struct dif_ident *dif_act_agg_arg(struct dif_compiler *c, const struct dif_node *call, struct dif_node *arg,
 				  enum dif_errtag not_agg, enum dif_errtag undefined)
 {
 	if (arg->kind != DIF_N_AGG)
 		return dif_fail(c, not_agg, call->line,
-				"%s( ) argument is incompatible with prototype: prototype: aggregation",
-				call->name);
+				"%s( ) argument #%u is incompatible with prototype:\n\tprototype: "
+				"aggregation\n\t argument: %s",
+				call->name, position(call, arg), dif_type_text(c, arg->type));
 	struct dif_ident *id = dif_agg_find(c, arg->name);
 	if (!id || !id->agg_kind) {
 		dif_fail(c, undefined, call->line, "undefined aggregation: @%s", arg->name);

@@ -3,6 +3,7 @@
  * printf(), printa(), system(), freopen(): formats checked against arguments. The program contains the format
  * with explicit signs (%d of an unsigned is %u), so that a consumer needs the records alone.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "dif/lang/actions/clause.h"
@@ -268,7 +269,7 @@ static bool check_call(struct dif_compiler *c, struct dif_node *call, uint32_t k
 {
 	if (!call->args)
 		return dif_fail(c, DIF_D_PROTO_LEN, call->line,
-				"%s( ) prototype mismatch: 0 args passed, 1 expected", call->name);
+				"%s( ) prototype mismatch: 0 args passed, at least 1 expected", call->name);
 	if (!dif_cook_list(c, &call->args))
 		return false;
 	if (call->args->kind != DIF_N_STRING)
@@ -334,14 +335,20 @@ static bool same_keys(struct dif_compiler *c, const struct dif_node *call, const
 		      const struct dif_ident *b)
 {
 	if (a->nkeys != b->nkeys)
-		return dif_fail(c, DIF_D_PRINTA_AGGKEY, call->line, "printa( ): @%s has %u keys, @%s has %u",
-				a->name, a->nkeys, b->name, b->nkeys);
+		return dif_fail(
+		    c, DIF_D_PRINTA_AGGKEY, call->line,
+		    "printa( ): @%s and @%s do not have matching key signatures: @%s has %u key%s, "
+		    "@%s has %u key%s",
+		    a->name, b->name, a->name, a->nkeys, a->nkeys == 1 ? "" : "s", b->name, b->nkeys,
+		    b->nkeys == 1 ? "" : "s");
 	for (uint32_t i = 0; i < a->nkeys; i++)
 		if (!dif_type_same(c, a->keys[i], b->keys[i]))
-			return dif_fail(c, DIF_D_PRINTA_AGGPROTO, call->line,
-					"printa( ): key #%u of @%s is \"%s\", of @%s it is \"%s\"", i + 1,
-					a->name, dif_type_text(c, a->keys[i]), b->name,
-					dif_type_text(c, b->keys[i]));
+			return dif_fail(
+			    c, DIF_D_PRINTA_AGGPROTO, call->line,
+			    "printa( ): @%s[ ] key #%u is incompatible with @%s:\n%9s key #%u: %s\n"
+			    "%9s key #%u: %s",
+			    b->name, i + 1, a->name, a->name, i + 1, dif_type_text(c, a->keys[i]), b->name,
+			    i + 1, dif_type_text(c, b->keys[i]));
 	return true;
 }
 
@@ -350,23 +357,24 @@ struct printa {
 	struct dif_compiler *c;
 	const struct dif_node *call;
 	const struct dif_ident *agg;
-	uint32_t key; /* keys taken so far */
+	uint32_t key;    /* keys taken so far */
+	uint32_t number; /* of the conversion, from 1 on */
 };
 
 /* A width or precision of `*` is a key, of integer type. */
-static bool take_star_key(struct printa *p, const struct dif_conv *cv)
+static bool take_star_key(struct printa *p, const struct dif_conv *cv, const char *star)
 {
 	if (p->key >= p->agg->nkeys)
 		return dif_fail(p->c, DIF_D_PRINTF_DYN_PROTO, p->call->line,
-				"printa( ) prototype mismatch: conversion %%%c needs a key for its width or "
-				"precision",
-				cv->conv);
+				"printa( ) prototype mismatch: conversion #%u (%%%s%c) is missing a "
+				"corresponding \"%s\" argument",
+				p->number, cv->size, cv->conv, star);
 	struct dif_type *type = p->agg->keys[p->key++];
 	if (!dif_is_int(p->c, type))
 		return dif_fail(p->c, DIF_D_PRINTF_DYN_TYPE, p->call->line,
-				"printa( ) key #%u is incompatible with conversion prototype: width and "
-				"precision are integers, not %s",
-				p->key, dif_type_text(p->c, type));
+				"printa( ) argument #%u is incompatible with conversion #%u prototype:\n"
+				"\tconversion: %% %s %s%c\n\t prototype: int\n\t  argument: %s",
+				p->key + 1, p->number, star, cv->size, cv->conv, dif_type_text(p->c, type));
 	return true;
 }
 
@@ -377,18 +385,23 @@ static bool take_key(struct printa *p, const struct dif_conv *cv, struct dif_typ
 	struct dif_type *type;
 
 	if (!value && p->key >= p->agg->nkeys)
-		return dif_fail(
-		    p->c, DIF_D_PRINTF_ARG_PROTO, p->call->line,
-		    "printa( ) prototype mismatch: conversion %%%c is missing a corresponding key", cv->conv);
+		return dif_fail(p->c, DIF_D_PRINTF_ARG_PROTO, p->call->line,
+				"printa( ) prototype mismatch: conversion #%u (%%%s%c) is missing a "
+				"corresponding value argument",
+				p->number, cv->size, cv->conv);
 	if (value)
 		type = p->agg->agg_kind == DIF_AGG_count ? p->c->types->uint64 : p->c->types->int64;
 	else
 		type = p->agg->keys[p->key++];
-	if (!type_fits(p->c, cv, type))
+	if (!type_fits(p->c, cv, type)) {
+		char what[32];
+		snprintf(what, sizeof(what), "argument #%u", p->key + 1);
 		return dif_fail(p->c, DIF_D_PRINTF_ARG_TYPE, p->call->line,
-				"printa( ) %s is incompatible with conversion prototype:\n\tconversion: "
-				"%%%s%c\n\t  argument: %s",
-				value ? "value" : "key", cv->size, cv->conv, dif_type_text(p->c, type));
+				"printa( ) %s is incompatible with conversion #%u prototype:\n\tconversion: "
+				"%%%s%c\n\t prototype: %s\n\t  argument: %s",
+				value ? "aggregating action" : what, p->number, cv->size, cv->conv,
+				prototype(cv), dif_type_text(p->c, type));
+	}
 	*ret = type;
 	return true;
 }
@@ -397,9 +410,9 @@ static bool take_conversion(struct printa *p, const struct dif_conv *cv, struct 
 {
 	if (!cv->conv || cv->conv == '%')
 		return true;
-	if (cv->flags & DIF_CONV_STAR_WIDTH && !take_star_key(p, cv))
+	if (cv->flags & DIF_CONV_STAR_WIDTH && !take_star_key(p, cv, "*"))
 		return false;
-	if (cv->flags & DIF_CONV_STAR_PREC && !take_star_key(p, cv))
+	if (cv->flags & DIF_CONV_STAR_PREC && !take_star_key(p, cv, ".*"))
 		return false;
 	return take_key(p, cv, ret);
 }
@@ -416,6 +429,7 @@ static const char *check_printa(struct dif_compiler *c, const struct dif_node *c
 	for (uint32_t i = 0; i < fmt.nconvs; i++) {
 		const struct dif_conv *cv = &fmt.convs[i];
 		struct dif_type *type = NULL;
+		p.number = i + 1;
 		if (!take_conversion(&p, cv, &type))
 			break;
 		/* the sign of a value is that of each aggregation */
@@ -438,14 +452,15 @@ bool dif_act_printa(struct dif_compiler *c, struct dif_node *call, struct dif_ac
 	if (!dif_cook_list(c, &call->args) || !(arg = call->args))
 		return c->diag.failed
 			   ? false
-			   : dif_fail(c, DIF_D_PRINTA_PROTO, call->line,
-				      "printa( ) prototype mismatch: 0 args passed, 1 or 2 expected") != NULL;
+			   : dif_fail(c, DIF_D_PROTO_LEN, call->line,
+				      "printa( ) prototype mismatch: 0 args passed, at least 1 expected") !=
+				 NULL;
 	if (arg->kind == DIF_N_STRING) {
 		fmt = arg;
 		arg = arg->next;
 		if (!arg)
 			return dif_fail(c, DIF_D_PRINTA_PROTO, call->line,
-					"printa( ) prototype mismatch: 1 arg passed, 2 expected");
+					"printa( ) prototype mismatch: 1 args passed, 2 expected");
 	}
 	if (!dif_act_record(c, call->line))
 		return false;

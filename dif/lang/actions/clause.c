@@ -35,8 +35,7 @@ static bool effect_statement(struct dif_compiler *c, struct dif_node *n, struct 
 	if (n->kind == DIF_N_AGG && !n->args && !dif_agg_find(c, n->name))
 		return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "undefined aggregation: @%s", n->name);
 	if (n->kind == DIF_N_AGG)
-		return dif_fail(c, DIF_D_AGG_NULL, n->line,
-				"expression statement has no effect: aggregation @%s", n->name);
+		return dif_fail(c, DIF_D_AGG_NULL, n->line, "expression has null effect: @%s", n->name);
 	struct dif_object *obj = dif_cg_object(c, n, &none);
 	return obj && dif_action_add(c, out, DIF_ACT_difexpr, obj);
 }

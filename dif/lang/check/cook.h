@@ -50,6 +50,8 @@ struct dif_node *dif_lower_open_file(struct dif_compiler *c, struct dif_node *ca
 struct dif_node *dif_lower_path(struct dif_compiler *c, struct dif_node *call);
 /** The name that is called: D_FUNC_UNDEF where there is none. */
 struct dif_ident *dif_called(struct dif_compiler *c, const struct dif_node *call);
+/** What stands before the number that is expected where @p passed is not from @p min to @p max. */
+const char *dif_count_word(uint32_t passed, uint32_t min, uint32_t max);
 /** The number of arguments against the function's parameters: D_PROTO_LEN. */
 bool dif_call_count(struct dif_compiler *c, const struct dif_node *call, const struct dif_function *func);
 struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n);

@@ -23,7 +23,7 @@ static bool check_operands(struct dif_compiler *c, struct dif_node *n)
 
 	for (int i = 0; i < 2; i++) {
 		if (n->op == DIF_O_COMMA && dif_node_is_action(sides[i]))
-			return dif_fail(c, DIF_D_OP_ACT, n->line, "operator , operands may not be actions");
+			return dif_fail(c, DIF_D_OP_ACT, n->line, "operator , operands cannot be actions");
 		if (sides[i]->kind == DIF_N_AGG)
 			return dif_fail_agg(c, sides[i], n->line, dif_oper_text(n->op));
 		if (n->op == DIF_O_COMMA && dif_is_kind(c, sides[i]->type, DIF_C_DYNAMIC))
@@ -241,9 +241,10 @@ static bool enum_tag(struct dif_compiler *c, struct dif_node *n)
 		struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, r->name);
 		if (id && !(id->kind == DIF_ID_CONST && dif_type_same(c, id->type, t)))
 			return dif_fail(c, DIF_D_IDENT_AMBIG, n->line,
-					"ambiguous use of operator %s: identifier '%s' is both a variable "
-					"and an enumerator",
-					dif_oper_text(n->op), r->name);
+					"ambiguous use of operator %s: %s is both a %s enum tag and a global "
+					"%s",
+					dif_oper_text(n->op), r->name, dif_type_text(c, n->left->type),
+					id->is_array ? "associative array" : "scalar");
 		n->right = dif_node_int(c, (uint64_t)t->enumerators[i].value, n->left->type);
 		return n->right != NULL;
 	}

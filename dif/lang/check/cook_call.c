@@ -46,6 +46,11 @@ static bool arg_fits(struct dif_compiler *c, char letter, const struct dif_node 
 	}
 }
 
+const char *dif_count_word(uint32_t passed, uint32_t min, uint32_t max)
+{
+	return min == max ? "" : passed < min ? "at least " : "at most ";
+}
+
 bool dif_call_count(struct dif_compiler *c, const struct dif_node *n, const struct dif_function *func)
 {
 	uint32_t passed = dif_node_count(n->args), min = (uint32_t)strlen(func->required);
@@ -53,8 +58,9 @@ bool dif_call_count(struct dif_compiler *c, const struct dif_node *n, const stru
 
 	if (passed >= min && passed <= max)
 		return true;
-	return dif_fail(c, DIF_D_PROTO_LEN, n->line, "%s( ) prototype mismatch: %u arg%s passed, %u expected",
-			n->name, passed, passed == 1 ? "" : "s", passed < min ? min : max);
+	return dif_fail(c, DIF_D_PROTO_LEN, n->line,
+			"%s( ) prototype mismatch: %u arg%s passed, %s%u expected", n->name, passed,
+			passed == 1 ? "" : "s", dif_count_word(passed, min, max), passed < min ? min : max);
 }
 
 static bool check_args(struct dif_compiler *c, struct dif_node *n, const struct dif_function *func)

@@ -5,13 +5,13 @@
 #include "dif/lang/check/cook.h"
 #include "dif/lang/types/suggest.h"
 
-static bool key_type_ok(struct dif_compiler *c, const struct dif_node *k)
+static bool key_type_ok(struct dif_compiler *c, const struct dif_node *k, uint32_t number)
 {
 	if (k->kind == DIF_N_AGG || dif_node_is_action(k) || dif_is_void(c, k->type) ||
 	    dif_is_kind(c, k->type, DIF_C_DYNAMIC))
 		return dif_fail(c, DIF_D_KEY_TYPE, k->line,
-				"expression of type \"%s\" may not be used as a key",
-				dif_type_text(c, k->type));
+				"%s expression may not be used as associative array index: key #%u",
+				dif_type_text(c, k->type), number);
 	return true;
 }
 
@@ -33,8 +33,9 @@ static bool match_keys(struct dif_compiler *c, struct dif_ident *id, struct dif_
 	uint32_t n = dif_node_count(*keys), i = 0;
 
 	for (struct dif_node *k = *keys; k; k = k->next)
-		if (!key_type_ok(c, k))
+		if (!key_type_ok(c, k, ++i))
 			return false;
+	i = 0;
 	if (!id->has_keys)
 		return fix_signature(c, id, *keys);
 	if (n != id->nkeys)
@@ -45,7 +46,7 @@ static bool match_keys(struct dif_compiler *c, struct dif_ident *id, struct dif_
 		if (!dif_assignable(c, id->keys[i], *k))
 			return dif_fail(
 			    c, DIF_D_PROTO_ARG, (*k)->line,
-			    "%s[ ] key #%u is incompatible with prototype: prototype: %s, argument: %s",
+			    "%s[ ] key #%u is incompatible with prototype:\n\tprototype: %s\n\t      key: %s",
 			    id->name, i + 1, dif_type_text(c, id->keys[i]), dif_type_text(c, (*k)->type));
 		if (dif_type_same(c, id->keys[i], (*k)->type))
 			continue;
@@ -100,7 +101,7 @@ static struct dif_node *cook_builtin_array(struct dif_compiler *c, struct dif_no
 		return dif_cook_args(c, n);
 	/* the fields of a VMCS have the biggest numbers */
 	if (n->args->value > 0xffff)
-		return dif_fail(c, DIF_D_REGS_IDX, n->line, "index %lld is out of range for %s[ ]",
+		return dif_fail(c, DIF_D_REGS_IDX, n->line, "index %lld is out of range for array %s",
 				(long long)n->args->value, id->name);
 	n->kind = DIF_N_VAR;
 	n->ident = id;
@@ -166,7 +167,7 @@ struct dif_node *dif_cook_index(struct dif_compiler *c, struct dif_node *n, stru
 
 	if (name->kind == DIF_N_AGG)
 		return dif_fail(c, DIF_D_AGG_MDIM, n->line,
-				"improper use of @%s: aggregations have one list of keys", name->name);
+				"improper attempt to reference @%s as a multi-dimensional array", name->name);
 	if (name->kind == DIF_N_IDENT && !(name->scope == DIF_NAME_GLOBAL && strchr(name->name, '`'))) {
 		id = dif_ident_find(c, name->scope, name->name);
 		if (!id && !target)

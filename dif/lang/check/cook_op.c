@@ -45,8 +45,7 @@ static struct dif_node *cook_deref(struct dif_compiler *c, struct dif_node *n)
 	struct dif_type *from = dif_base(c, n->left->type), *to = dif_pointee(c, from);
 
 	if (!to)
-		return dif_fail(c, DIF_D_DEREF_NONPTR, n->line, "cannot dereference non-pointer type \"%s\"",
-				dif_type_text(c, n->left->type));
+		return dif_fail(c, DIF_D_DEREF_NONPTR, n->line, "cannot dereference non-pointer type");
 	if (dif_is_void(c, to))
 		return dif_fail(c, DIF_D_DEREF_VOID, n->line, "cannot dereference pointer to void");
 	if (dif_is_function(c, to))
@@ -66,11 +65,9 @@ static struct dif_node *cook_addrof(struct dif_compiler *c, struct dif_node *n)
 	struct dif_node *l = n->left;
 
 	if (l->kind == DIF_N_VAR)
-		return dif_fail(c, DIF_D_ADDROF_VAR, n->line, "cannot take address of dynamic variable: %s",
-				l->ident->name);
+		return dif_fail(c, DIF_D_ADDROF_VAR, n->line, "cannot take address of dynamic variable");
 	if (l->kind == DIF_N_MEMBER && l->member && l->member->bit_size)
-		return dif_fail(c, DIF_D_ADDROF_BITFIELD, n->line, "cannot take address of bit-field: %s",
-				l->name);
+		return dif_fail(c, DIF_D_ADDROF_BITFIELD, n->line, "cannot take address of bit-field");
 	if (!l->is_lvalue)
 		return dif_fail(c, DIF_D_ADDROF_LVAL, n->line, "unacceptable operand for unary & operator");
 	n->type = dif_type_pointer(c, l->type);
@@ -121,7 +118,7 @@ static struct dif_node *cook_stringof(struct dif_compiler *c, struct dif_node *n
 
 	if (!dif_is_scalar(c, t) && !dif_is_string(c, t) && !dif_is_array(c, t))
 		return dif_fail(c, DIF_D_STRINGOF_TYPE, n->line,
-				"cannot apply stringof to a value of type \"%s\"", dif_type_text(c, t));
+				"cannot apply stringof to a value of type %s", dif_type_text(c, t));
 	n->type = c->types->string;
 	return n;
 }
@@ -134,7 +131,8 @@ static struct dif_node *cook_incdec(struct dif_compiler *c, struct dif_node *n)
 		return NULL;
 	n->left = l;
 	if (!dif_is_scalar(c, l->type))
-		return op_error(c, n, DIF_D_OP_SCALAR, "scalar");
+		return dif_fail(c, DIF_D_OP_SCALAR, n->line, "operator %s requires operand of scalar type",
+				dif_oper_text(n->op));
 	struct dif_type *to = dif_pointee(c, l->type);
 	if (to && (dif_is_void(c, to) || dif_is_function(c, to)))
 		return dif_fail(c, DIF_D_OP_VFPTR, n->line, "operator %s requires an operand of known size",
@@ -262,8 +260,7 @@ static bool check_arms(struct dif_compiler *c, struct dif_node *n)
 	n->type = arms_type(c, n->right, n->third);
 	if (!n->type)
 		return dif_fail(c, DIF_D_OP_INCOMPAT, n->line,
-				"operator ?: operands must have compatible types: \"%s\" and \"%s\"",
-				dif_type_text(c, n->right->type), dif_type_text(c, n->third->type));
+				"operator ?: operands must have compatible types");
 	if (dif_node_is_action(n->right) || dif_node_is_action(n->third))
 		return dif_fail(c, DIF_D_OP_ACT, n->line, "action cannot be used in a conditional context");
 	return true;
@@ -301,17 +298,20 @@ static struct dif_node *member_error(struct dif_compiler *c, struct dif_node *n)
 	struct dif_type *t = n->left->type, *to = dif_pointee(c, t);
 
 	if (n->op == DIF_O_ARROW && !dif_is_pointer(c, t))
-		return dif_fail(c, DIF_D_OP_PTR, n->line,
-				"left-hand side of operator -> must be a pointer: \"%s\"",
-				dif_type_text(c, t));
+		return dif_fail(c, DIF_D_OP_PTR, n->line, "operator -> must be applied to a pointer");
 	if (dif_is_incomplete(c, n->op == DIF_O_ARROW ? to : t))
 		return dif_fail(
 		    c, DIF_D_OP_INCOMPLETE, n->line,
 		    "operator %s cannot be applied to a forward declaration: no %s definition is available",
 		    dif_oper_text(n->op), dif_type_text(c, n->op == DIF_O_ARROW ? to : t));
+	if (n->op == DIF_O_ARROW)
+		return dif_fail(c, DIF_D_OP_SOU, n->line,
+				"operator -> cannot be applied to pointer to type \"%s\"; must be applied to "
+				"a struct or union pointer",
+				dif_type_text(c, to));
 	return dif_fail(c, DIF_D_OP_SOU, n->line,
-			"operator %s cannot be applied to \"%s\"; must be applied to a struct or union%s",
-			dif_oper_text(n->op), dif_type_text(c, t), n->op == DIF_O_ARROW ? " pointer" : "");
+			"operator . cannot be applied to type \"%s\"; must be applied to a struct or union",
+			dif_type_text(c, t));
 }
 
 struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n)

@@ -166,9 +166,7 @@ bool dif_define_translator(struct dif_compiler *c, struct dif_xlator *x, uint32_
 					"translator from %s to %s has already been declared",
 					dif_type_text(c, x->in), dif_type_text(c, x->out));
 	if (!dif_is_sou(c, x->out))
-		return dif_fail(c, DIF_D_XLATE_SOU, line,
-				"translator output type must be a struct or union: %s",
-				dif_type_text(c, x->out));
+		return dif_fail(c, DIF_D_XLATE_SOU, line, "translator output type must be a struct or union");
 	if (!check_xlator(c, x))
 		return false;
 	x->next = c->idents->xlators;

@@ -57,8 +57,8 @@ struct dif_node *dif_cook_inline(struct dif_compiler *c, struct dif_node *n, str
 
 	if (dif_node_count(args) != id->nkeys)
 		return dif_fail(c, DIF_D_PROTO_LEN, n->line,
-				"%s[ ] prototype mismatch: %u arg(s) passed, %u expected", id->name,
-				dif_node_count(args), id->nkeys);
+				"%s[ ] prototype mismatch: %u key%s passed, %u expected", id->name,
+				dif_node_count(args), dif_node_count(args) == 1 ? "" : "s", id->nkeys);
 	if (id->is_busy)
 		return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: it refers to itself",
 				id->name);
@@ -177,8 +177,11 @@ struct dif_node *dif_xlate_member(struct dif_compiler *c, struct dif_node *n, st
 	if (n->op == DIF_O_ARROW && x->op != DIF_O_ARROW)
 		return dif_fail(c, DIF_D_OP_PTR, n->line, "operator -> must be applied to a pointer");
 	if (n->op == DIF_O_DOT && x->op != DIF_O_DOT)
-		return dif_fail(c, DIF_D_OP_SOU, n->line,
-				"operator . cannot be applied to a pointer to \"%s\"", dif_type_text(c, out));
+		return dif_fail(
+		    c, DIF_D_OP_SOU, n->line,
+		    "operator . cannot be applied to type \"%s *\"; must be applied to a struct or "
+		    "union",
+		    dif_type_text(c, out));
 	struct dif_type *type = dif_member_find(c, out, n->name, &bits)->type;
 	struct dif_node *v = member_value(c, x, xl, m, n->line);
 	if (!v || v->kind == DIF_N_XLATE)

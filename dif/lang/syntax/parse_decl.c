@@ -59,7 +59,7 @@ static bool storage_word(struct dif_compiler *c, struct dif_declspec *spec)
 		if (classes[i].tok != c->unit->tok.kind)
 			continue;
 		if (spec->storage != DIF_STORE_DEFAULT)
-			dif_fail(c, DIF_D_DECL_CLASS, 0, "only one storage class allowed in declaration");
+			dif_fail(c, DIF_D_DECL_CLASS, 0, "only one storage class allowed in a declaration");
 		spec->storage = classes[i].storage;
 		dif_next(c);
 		return true;
@@ -184,7 +184,8 @@ static bool check_combination(struct dif_compiler *c, const struct words *w, uin
 	if ((w->is_short || w->longs) && (w->is_float || w->other || (w->is_double && w->is_short)))
 		return dif_fail(
 		    c, DIF_D_DECL_LONGINT, line,
-		    "invalid type declaration: short and long may only be used with integer type");
+		    "invalid type declaration: long and long long may only be used with integer or "
+		    "floating-point type");
 	if (bases > 1 || w->is_signed + w->is_unsigned > 1 || w->is_short > 1 || w->longs > 2 ||
 	    (w->is_double && w->longs > 1))
 		return dif_fail(c, DIF_D_DECL_COMBO, line, "invalid type combination");

@@ -177,7 +177,7 @@ static bool array_size(struct dif_compiler *c, uint64_t *ret)
 			    "positive integral constant expression or tuple signature expected as array "
 			    "declaration subscript");
 		if (n > INT32_MAX)
-			return dif_fail(c, DIF_D_DECL_ARRBIG, line, "array subscript is too large");
+			return dif_fail(c, DIF_D_DECL_ARRBIG, line, "array dimension too big");
 		*ret = (uint64_t)n;
 	}
 	return dif_expect(c, DIF_T_RBRACK);

@@ -102,10 +102,10 @@ static bool bitfield(struct dif_compiler *c, struct dif_type *type, const char *
 				"positive integral constant expression expected as bit-field size");
 	if (!dif_is_int(c, type))
 		return dif_fail(c, DIF_D_DECL_BFTYPE, line, "invalid type for bit-field: %s",
-				name ? name : "");
+				name ? name : "(anon)");
 	if ((uint64_t)width > dif_sizeof(c, type) * 8)
-		return dif_fail(c, DIF_D_DECL_BFSIZE, line, "bit-field size %lld is invalid for its type",
-				(long long)width);
+		return dif_fail(c, DIF_D_DECL_BFSIZE, line, "bit-field too big for type: %s",
+				name ? name : "(anon)");
 	*ret = (uint32_t)width;
 	return true;
 }
@@ -119,7 +119,7 @@ static bool member(struct dif_compiler *c, struct members *ms, struct dif_type *
 		return false;
 	if (d.name && strchr(d.name, '`'))
 		return dif_fail(c, DIF_D_DECL_SCOPE, d.line,
-				"D scoping operator may not be used in a declaration name");
+				"D scoping operator may not be used in a member name (%s)", d.name);
 	if (d.is_assoc)
 		return dif_fail(c, DIF_D_DECL_DYNOBJ, d.line, "cannot have dynamic member: %s",
 				d.name ? d.name : "(anon)");
