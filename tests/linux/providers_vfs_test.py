@@ -37,7 +37,7 @@ class Files(Scenario):
         with self.guest() as guest:
             _, out, err = self.outsight.run(guest, "-lv", *(word for name in providers for word in ("-P", name)))
             for wrong, said in (("fbt:nosuch_module::entry", "no module nosuch_module"), ("sysinfo:::nosuch_count", "-l -P sysinfo"),
-                                ("syscall::exece:return", "did you mean syscall::execve:return?")):
+                                ("syscall::kevent:return", "did you mean syscall::epoll_wait:return?")):
                 self.assertIn(said, self.outsight.run(guest, "-n", wrong)[2])
         for probe in ("fsinfo open", "fsinfo rename", "vfs vop vop_read return", "vfs namei lookup entry",
                       "vfs namecache lookup hit-negative", "sysinfo readch", "lockstat rw-block",

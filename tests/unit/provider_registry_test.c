@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "vmm-probe/provider/hint_systems.h"
 #include "vmm-probe/provider/profile_name.h"
 #include "vmm-probe/provider/providers.h"
 
@@ -322,6 +323,60 @@ static void other_systems_names_are_translated(void **state)
 	assert_hint(probes, DESC("fbt", "", "proc_exit", "exit"), NULL);
 }
 
+static void assert_same(const char *want, struct dif_probedesc desc)
+{
+	struct dif_probedesc here;
+
+	desc.guest = "";
+	if (!vp_probe_same_of_linux(&desc, &here)) {
+		assert_null(want);
+		return;
+	}
+	assert_non_null(want);
+	assert_string_equal(*here.name && strcmp(here.name, desc.name) != 0 ? here.name : here.function,
+			    want);
+}
+
+/* Whoever describes only the end of a call asks for its result, else for its parameters too. */
+static void the_same_is_told_from_the_similar(void **state)
+{
+	(void)state;
+	assert_same("execve", DESC("syscall", "", "exece", "entry"));
+	assert_same("newstat", DESC("syscall", "", "stat64", ""));
+	assert_same("read", DESC("syscall", "", "read_nocancel", "return"));
+	assert_same("clone", DESC("syscall", "", "forksys", "return"));
+	assert_same(NULL, DESC("syscall", "", "forksys", "entry"));
+	assert_same(NULL, DESC("syscall", "", "forksys", ""));
+	assert_same(NULL, DESC("syscall", "", "kevent", "return"));
+	assert_same(NULL, DESC("syscall", "", "*stat64", "entry"));
+	assert_same(NULL, DESC("syscall", "", "openat", "entry"));
+	assert_same(NULL, DESC("fbt", "", "exece", "entry"));
+	assert_same("udpInDatagrams", DESC("mib", "ip", "", "udpHCInDatagrams"));
+	assert_same(NULL, DESC("mib", "", "", "udpInDatagrams"));
+	assert_same("", DESC("sched", "", "resume", "on-cpu"));
+	assert_same(NULL, DESC("sched", "", "resume", "off-cpu"));
+	assert_same(NULL, DESC("sched", "", "setbackdq", "enqueue"));
+}
+
+/* A probe of that name is what is meant; without one, what it is here, if that is there. */
+static void what_is_here_has_its_own_name(void **state)
+{
+	static const struct vp_provider proc = { .name = "proc" };
+	const struct vp_probe exits = { .module = "vmlinux", .function = "do_exit", .name = "exit" };
+	const struct vp_probe named = { .module = "vmlinux", .function = "proc_exit", .name = "exit" };
+	struct dif_probedesc desc = DESC("proc", "", "proc_exit", "exit"), here;
+	struct vp_probes *probes = *state;
+
+	desc.guest = "";
+	assert_false(vp_probes_named_here(probes, &desc, &here));
+	assert_ok(vp_probes_add(probes, &proc, &exits));
+	assert_true(vp_probes_named_here(probes, &desc, &here));
+	assert_string_equal(here.function, "");
+	assert_string_equal(here.name, "exit");
+	assert_ok(vp_probes_add(probes, &proc, &named));
+	assert_false(vp_probes_named_here(probes, &desc, &here));
+}
+
 /* A timer's probe is created when a description names it, so an invalid name is an error. */
 static void timers_are_explained(void **state)
 {
@@ -404,6 +459,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(copies_are_found_without_suffix, setup, teardown),
 		cmocka_unit_test_setup_teardown(nearest_probe_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_systems_names_are_translated, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_same_is_told_from_the_similar, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_here_has_its_own_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(timers_are_explained, setup, teardown),
 		cmocka_unit_test(intervals),
 	};

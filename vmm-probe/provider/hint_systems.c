@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Other systems' names of probes, for the hint that a description gets which matches nothing. Sources: the
- * manual pages of Solaris, FreeBSD and macOS, section 2, and the lists of static probes in their DTrace
+ * Other systems' names of probes: those of the same thing here, which a description may have, and those of
+ * something like it, for the hint that a description gets which matches nothing. Sources: the manual pages of
+ * Solaris, FreeBSD and macOS, section 2, Linux's syscalls(2), and the lists of static probes in their DTrace
  * guides.
  */
 #include "vmm-probe/provider/hint_systems.h"
@@ -10,88 +11,114 @@
 
 #include "base/compiler.h"
 
+/* How much a system call has of the other system's: it does something like it; it also returns the same; it
+ * also has the same parameters, up to the last that theirs has in common with ours. */
+enum likeness {
+	LIKE,
+	RESULT,
+	SAME,
+};
+
 struct renamed {
 	const char *theirs, *ours;
+	enum likeness likeness;
 };
 
 /* System calls that do the same. What a C library makes of several calls has no entry. */
 static const struct renamed calls[] = {
-	{ "exece", "execve" },
-	{ "rexit", "exit_group" },
-	{ "fork1", "fork" },
-	{ "forksys", "clone" },
-	{ "forkall", "fork" },
-	{ "rfork", "clone" },
-	{ "posix_spawn", "execve" },
-	{ "bsdthread_create", "clone" },
-	{ "lwp_create", "clone" },
-	{ "thr_new", "clone" },
-	{ "lwp_exit", "exit" },
-	{ "thr_exit", "exit" },
-	{ "lwp_kill", "tgkill" },
-	{ "thr_kill", "tgkill" },
-	{ "lwp_park", "futex" },
-	{ "_umtx_op", "futex" },
-	{ "ulock_wait", "futex" },
-	{ "psynch_cvwait", "futex" },
-	{ "yield", "sched_yield" },
-	{ "gtime", "time" },
-	{ "open64", "open" },
-	{ "openat64", "openat" },
-	{ "creat64", "creat" },
-	{ "stat64", "newstat" },
-	{ "lstat64", "newlstat" },
-	{ "fstat64", "newfstat" },
-	{ "fstatat", "newfstatat" },
-	{ "fstatat64", "newfstatat" },
-	{ "statvfs", "statfs" },
-	{ "statvfs64", "statfs" },
-	{ "fstatvfs", "fstatfs" },
-	{ "fstatvfs64", "fstatfs" },
-	{ "getdirentries", "getdents64" },
-	{ "getdirentries64", "getdents64" },
-	{ "pread", "pread64" },
-	{ "pwrite", "pwrite64" },
-	{ "llseek", "lseek" },
-	{ "mmap64", "mmap" },
-	{ "memcntl", "madvise" },
-	{ "umount2", "umount" },
-	{ "unmount", "umount" },
-	{ "resolvepath", "readlink" },
-	{ "pollsys", "ppoll" },
-	{ "kevent", "epoll_wait" },
-	{ "so_socket", "socket" },
-	{ "so_socketpair", "socketpair" },
-	{ "recv", "recvfrom" },
-	{ "send", "sendto" },
-	{ "sendfilev", "sendfile64" },
-	{ "sigaction", "rt_sigaction" },
-	{ "lwp_sigmask", "rt_sigprocmask" },
-	{ "sigprocmask", "rt_sigprocmask" },
-	{ "sigsuspend", "rt_sigsuspend" },
-	{ "sigtimedwait", "rt_sigtimedwait" },
-	{ "sigpending", "rt_sigpending" },
-	{ "sigreturn", "rt_sigreturn" },
-	{ "uadmin", "reboot" },
-	{ "shmsys", "shmget" },
-	{ "semsys", "semop" },
-	{ "msgsys", "msgsnd" },
-	{ "open_nocancel", "open" },
-	{ "openat_nocancel", "openat" },
-	{ "close_nocancel", "close" },
-	{ "read_nocancel", "read" },
-	{ "pread_nocancel", "pread64" },
-	{ "readv_nocancel", "readv" },
-	{ "write_nocancel", "write" },
-	{ "pwrite_nocancel", "pwrite64" },
-	{ "writev_nocancel", "writev" },
-	{ "select_nocancel", "select" },
-	{ "poll_nocancel", "poll" },
-	{ "accept_nocancel", "accept" },
-	{ "connect_nocancel", "connect" },
-	{ "recvfrom_nocancel", "recvfrom" },
-	{ "sendto_nocancel", "sendto" },
-	{ "fcntl_nocancel", "fcntl" },
+	{ "exece", "execve", SAME },
+	/* as Linux's manual calls them; the kernel's functions of these names are older calls' */
+	{ "stat", "newstat", SAME },
+	{ "lstat", "newlstat", SAME },
+	{ "fstat", "newfstat", SAME },
+	{ "uname", "newuname", SAME },
+	{ "sendfile", "sendfile64", SAME },
+	/* other systems' */
+	{ "rexit", "exit_group", SAME },
+	{ "sys_exit", "exit_group", SAME },
+	{ "fork1", "clone", RESULT },
+	{ "forksys", "clone", RESULT },
+	{ "forkall", "clone", RESULT },
+	{ "rfork", "clone", RESULT },
+	{ "posix_spawn", "execve", LIKE },
+	{ "bsdthread_create", "clone", LIKE },
+	{ "lwp_create", "clone", LIKE },
+	{ "thr_new", "clone", LIKE },
+	{ "lwp_exit", "exit", LIKE },
+	{ "thr_exit", "exit", LIKE },
+	{ "lwp_kill", "tgkill", RESULT },
+	{ "thr_kill", "tgkill", RESULT },
+	{ "lwp_park", "futex", LIKE },
+	{ "_umtx_op", "futex", LIKE },
+	{ "ulock_wait", "futex", LIKE },
+	{ "psynch_cvwait", "futex", LIKE },
+	{ "yield", "sched_yield", SAME },
+	{ "gtime", "time", SAME },
+	{ "open64", "open", SAME },
+	{ "openat64", "openat", SAME },
+	{ "creat64", "creat", SAME },
+	{ "stat64", "newstat", SAME },
+	{ "lstat64", "newlstat", SAME },
+	{ "fstat64", "newfstat", SAME },
+	{ "fstatat", "newfstatat", SAME },
+	{ "fstatat64", "newfstatat", SAME },
+	{ "statvfs", "statfs", SAME },
+	{ "statvfs64", "statfs", SAME },
+	{ "fstatvfs", "fstatfs", SAME },
+	{ "fstatvfs64", "fstatfs", SAME },
+	{ "getdirentries", "getdents64", SAME },
+	{ "getdirentries64", "getdents64", SAME },
+	{ "pread", "pread64", SAME },
+	{ "pwrite", "pwrite64", SAME },
+	{ "llseek", "lseek", RESULT },
+	{ "mmap64", "mmap", SAME },
+	{ "memcntl", "madvise", LIKE },
+	{ "umount2", "umount", SAME },
+	{ "unmount", "umount", SAME },
+	{ "resolvepath", "readlink", LIKE },
+	{ "pollsys", "ppoll", LIKE },
+	{ "kevent", "epoll_wait", LIKE },
+	{ "so_socket", "socket", SAME },
+	{ "so_socketpair", "socketpair", LIKE },
+	{ "recv", "recvfrom", SAME },
+	{ "send", "sendto", SAME },
+	{ "sendfilev", "sendfile64", LIKE },
+	{ "sigaction", "rt_sigaction", SAME },
+	{ "lwp_sigmask", "rt_sigprocmask", RESULT },
+	{ "sigprocmask", "rt_sigprocmask", SAME },
+	{ "sigsuspend", "rt_sigsuspend", SAME },
+	{ "sigtimedwait", "rt_sigtimedwait", SAME },
+	{ "sigpending", "rt_sigpending", RESULT },
+	{ "sigreturn", "rt_sigreturn", SAME },
+	{ "uadmin", "reboot", LIKE },
+	{ "shmsys", "shmget", LIKE },
+	{ "semsys", "semop", LIKE },
+	{ "msgsys", "msgsnd", LIKE },
+	{ "open_nocancel", "open", SAME },
+	{ "openat_nocancel", "openat", SAME },
+	{ "close_nocancel", "close", SAME },
+	{ "read_nocancel", "read", SAME },
+	{ "pread_nocancel", "pread64", SAME },
+	{ "readv_nocancel", "readv", SAME },
+	{ "write_nocancel", "write", SAME },
+	{ "pwrite_nocancel", "pwrite64", SAME },
+	{ "writev_nocancel", "writev", SAME },
+	{ "select_nocancel", "select", SAME },
+	{ "poll_nocancel", "poll", SAME },
+	{ "accept_nocancel", "accept", SAME },
+	{ "connect_nocancel", "connect", SAME },
+	{ "recvfrom_nocancel", "recvfrom", SAME },
+	{ "sendto_nocancel", "sendto", SAME },
+	{ "fcntl_nocancel", "fcntl", SAME },
+	{ "waitsys", "waitid", SAME },
+	{ "__getcwd", "getcwd", SAME },
+	{ "sigsendsys", "kill", LIKE },
+	{ "fsync_nocancel", "fsync", SAME },
+	{ "msync_nocancel", "msync", SAME },
+	{ "wait4_nocancel", "wait4", SAME },
+	{ "waitid_nocancel", "waitid", SAME },
+	{ "recvmsg_nocancel", "recvmsg", SAME },
+	{ "sendmsg_nocancel", "sendmsg", SAME },
 };
 
 /* Static probes of the kernel, by the name of the probe. */
@@ -134,12 +161,40 @@ static const struct renamed functions[] = {
 	{ "sotpi_connect", "inet_stream_connect" },
 };
 
-static const char *find(const struct renamed *table, size_t n, const char *theirs)
+/* Counters of mib that have 64 bits there. */
+static const struct renamed counters[] = {
+	{ "ipIfStatsHCInReceives", "ipInReceives", SAME },
+	{ "ipIfStatsHCInDelivers", "ipInDelivers", SAME },
+	{ "ipIfStatsHCOutRequests", "ipOutRequests", SAME },
+	{ "ipIfStatsHCOutForwDatagrams", "ipForwDatagrams", SAME },
+	{ "tcpHCInSegs", "tcpInSegs", SAME },
+	{ "tcpHCOutSegs", "tcpOutSegs", SAME },
+	{ "udpHCInDatagrams", "udpInDatagrams", SAME },
+	{ "udpHCOutDatagrams", "udpOutDatagrams", SAME },
+};
+
+/* The only function there in which such a probe fires. */
+static const struct {
+	const char *provider, *function, *name;
+} places[] = {
+	{ "io", "bdev_strategy", "start" }, { "io", "biodone", "done" },
+	{ "proc", "cfork", "create" },      { "proc", "proc_exit", "exit" },
+	{ "proc", "lwp_exit", "lwp-exit" }, { "sched", "resume", "on-cpu" },
+};
+
+static const struct renamed *find_row(const struct renamed *table, size_t n, const char *theirs)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(table[i].theirs, theirs))
-			return table[i].ours;
+			return &table[i];
 	return NULL;
+}
+
+static const char *find(const struct renamed *table, size_t n, const char *theirs)
+{
+	const struct renamed *row = find_row(table, n, theirs);
+
+	return row ? row->ours : NULL;
 }
 
 /* Those whose probes have a meaning, whatever function of a kernel they fire in. */
@@ -177,4 +232,42 @@ bool vp_probe_of_linux(const struct dif_probedesc *desc, struct dif_probedesc *r
 		ret->module = ret->function = "";
 	}
 	return name != NULL;
+}
+
+/* A return has the result only; an entry, or both, the parameters. */
+static bool same_call(const struct dif_probedesc *desc, struct dif_probedesc *ret)
+{
+	const struct renamed *row = find_row(calls, OT_ARRAY_SIZE(calls), desc->function);
+
+	if (!row || row->likeness < (strcmp(desc->name, "return") != 0 ? SAME : RESULT))
+		return false;
+	ret->function = row->ours;
+	return true;
+}
+
+static bool same_place(const struct dif_probedesc *desc, struct dif_probedesc *ret)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(places); i++) {
+		if (strcmp(desc->provider, places[i].provider) != 0 ||
+		    strcmp(desc->function, places[i].function) != 0 ||
+		    strcmp(desc->name, places[i].name) != 0)
+			continue;
+		ret->function = "";
+		return true;
+	}
+	return false;
+}
+
+bool vp_probe_same_of_linux(const struct dif_probedesc *desc, struct dif_probedesc *ret)
+{
+	if (desc->id || !desc->provider || !desc->function || !desc->name)
+		return false;
+	*ret = *desc;
+	if (!strcmp(desc->provider, "syscall"))
+		return same_call(desc, ret);
+	if (!strcmp(desc->provider, "mib")) {
+		ret->name = find(counters, OT_ARRAY_SIZE(counters), desc->name);
+		return ret->name;
+	}
+	return same_place(desc, ret);
 }

@@ -10,4 +10,9 @@
  * it has no such name. *ret borrows its strings from @p desc and from constants. */
 bool vp_probe_of_linux(const struct dif_probedesc *desc, struct dif_probedesc *ret);
 
+/** Describe by Linux's names the same thing: a call with the same parameters, or the same result where @p
+ * desc has only returns; a counter; a probe that fires in one function there. False: there is no such thing.
+ */
+bool vp_probe_same_of_linux(const struct dif_probedesc *desc, struct dif_probedesc *ret);
+
 #endif

@@ -104,6 +104,12 @@ OT_MUST_CHECK struct ot_err *vp_probes_match_after(struct vp_probes *probes, con
  * LIMIT: these are too many for one session. */
 OT_MUST_CHECK struct ot_err *vp_probes_arrive(struct vp_probes *probes, uint64_t since);
 
+/** What another system's name of a probe means here, where this guest has no probe of that name, or only one
+ * of a system call that no 64-bit process can make, and has that which is meant. False: nothing. *ret borrows
+ * from @p desc and from constants. */
+bool vp_probes_named_here(struct vp_probes *probes, const struct dif_probedesc *desc,
+			  struct dif_probedesc *ret);
+
 /** Suggest a correction for a description that matches nothing: the nearest probe, or the form of profile's
  * names. Appended to @p out; false: nothing is near. */
 bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out);

@@ -43,6 +43,13 @@ struct call {
 	struct vp_syscall_numbers *numbers; /* of 32-bit calls, read when one is needed; NULL: a 64-bit one */
 };
 
+bool vp_syscall_is_native(const struct vp_probe *probe)
+{
+	const struct call *call = probe->own;
+
+	return !call->numbers && call->number;
+}
+
 /* Its entry and its return. */
 static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *self,
 			  const struct vp_symtab *tab, size_t i, struct vp_probe *probe, struct call call)
@@ -220,6 +227,15 @@ static bool inside(const struct vp_probes *probes, const struct vp_probe *probe,
 	return true;
 }
 
+/* Modules of other systems' calls. */
+static bool is_module(const struct vp_probe *probe, const char *pattern)
+{
+	bool native =
+	    !strcmp(pattern, "genunix") || !strcmp(pattern, "freebsd") || !strcmp(pattern, "mach_kernel");
+
+	return strcmp(probe->module, "ia32") != 0 ? native : !strcmp(pattern, "freebsd32");
+}
+
 const struct vp_provider vp_provider_syscall = {
 	.name = "syscall",
 	.needs_guest = true,
@@ -228,4 +244,5 @@ const struct vp_provider vp_provider_syscall = {
 	.inside = inside,
 	.arg = arg,
 	.nargs = nargs,
+	.is_module = is_module,
 };

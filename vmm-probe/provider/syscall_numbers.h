@@ -27,4 +27,7 @@ OT_MUST_CHECK struct ot_err *vp_syscall_numbers_read_32(struct vp_probes *probes
 /** The number + 1 of the call that @p function carries out; 0: it has none, or several. */
 uint32_t vp_syscall_number(const struct vp_syscall_numbers *numbers, uint64_t function);
 
+/** Can 64-bit processes make the system call of this probe of provider syscall? */
+bool vp_syscall_is_native(const struct vp_probe *probe);
+
 #endif

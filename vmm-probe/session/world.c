@@ -208,6 +208,23 @@ static bool hint_probe(void *env, const struct dif_probedesc *desc, struct ot_bu
 	return false;
 }
 
+/* Where one guest has a probe of that name, that one is meant. */
+static bool named_here(void *env, const struct dif_probedesc *desc, struct dif_probedesc *ret)
+{
+	struct vp_session *s = session_of(env);
+	bool found = false;
+
+	for (uint32_t i = 0; i < nregistries(s); i++) {
+		struct vp_probes *probes = asked(s, desc, i);
+		if (!probes)
+			continue;
+		if (!vp_probes_named_here(probes, desc, ret))
+			return false;
+		found = true;
+	}
+	return found;
+}
+
 static bool probe_arg(void *env, uint32_t probe_id, unsigned n, struct dif_probe_arg *ret)
 {
 	struct vp_session *s = session_of(env);
@@ -307,6 +324,7 @@ void vp_world_init(struct vp_session_kernel *k)
 		.elsewhere = elsewhere,
 		.why_none = why_none,
 		.hint_probe = hint_probe,
+		.named_here = named_here,
 		.probe_arg = probe_arg,
 		.match_guest = match_guest,
 		.has_dependency = has_dependency,

@@ -293,11 +293,15 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 	return !c->diag.failed && compile_pieces(c, pc, desc, &code);
 }
 
-bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *pc)
+bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *parsed)
 {
 	size_t first = c->out.nclauses, n = 0;
+	struct dif_parsed_clause here;
+	const struct dif_parsed_clause *pc = &here;
 	bool elsewhere = false;
 
+	if (!dif_match_names_here(c, parsed, &here))
+		return false;
 	for (size_t i = 0; i < pc->ndescs; i++) {
 		memset(c->clause, 0, sizeof(*c->clause));
 		if (!n || pc->uses_args) {

@@ -203,3 +203,68 @@ bool dif_match_none(struct dif_compiler *c, const struct dif_parsed_clause *pc)
 	ot_buf_deinit(&text);
 	return false;
 }
+
+/* --- other systems' names ------------------------------------------------------------------------ */
+
+struct said {
+	struct dif_probedesc desc;
+	bool renamed;
+};
+
+static bool field_means(const char *pattern, const char *text)
+{
+	if (dif_glob_is_pattern(pattern))
+		return dif_glob_match(pattern, text);
+	return !*pattern || !strcmp(pattern, text);
+}
+
+/* Does another description of the clause mean that too? Of several that were renamed the last does. */
+static bool is_said_again(const struct said *said, size_t n, size_t i)
+{
+	const struct dif_probedesc *is = &said[i].desc;
+
+	for (size_t k = 0; k < n; k++) {
+		const struct dif_probedesc *other = &said[k].desc;
+		if (k == i || other->id || (said[k].renamed && k < i) || strcmp(other->guest, is->guest) != 0)
+			continue;
+		if (field_means(other->provider, is->provider) && field_means(other->module, is->module) &&
+		    field_means(other->function, is->function) && field_means(other->name, is->name))
+			return true;
+	}
+	return false;
+}
+
+static bool any_is_renamed(const struct dif_compiler *c, const struct dif_parsed_clause *pc)
+{
+	struct dif_probedesc here;
+
+	for (size_t i = 0; i < pc->ndescs; i++)
+		if (c->world->named_here(c->world->env, &pc->descs[i], &here))
+			return true;
+	return false;
+}
+
+bool dif_match_names_here(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+			  struct dif_parsed_clause *ret)
+{
+	struct dif_probedesc *kept;
+	struct said *said;
+
+	*ret = *pc;
+	if (!c->world->named_here || !any_is_renamed(c, pc))
+		return true;
+	said = dif_alloc(c, &c->scratch, pc->ndescs * sizeof(*said));
+	kept = dif_alloc(c, &c->scratch, pc->ndescs * sizeof(*kept));
+	if (!said || !kept)
+		return false;
+	for (size_t i = 0; i < pc->ndescs; i++) {
+		said[i].desc = pc->descs[i];
+		said[i].renamed = c->world->named_here(c->world->env, &pc->descs[i], &said[i].desc);
+	}
+	ret->descs = kept;
+	ret->ndescs = 0;
+	for (size_t i = 0; i < pc->ndescs; i++)
+		if (!said[i].renamed || !is_said_again(said, pc->ndescs, i))
+			kept[ret->ndescs++] = said[i].desc;
+	return true;
+}

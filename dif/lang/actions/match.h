@@ -19,4 +19,10 @@ bool dif_match_pass_over(const struct dif_compiler *c);
  * false. */
 bool dif_match_none(struct dif_compiler *c, const struct dif_parsed_clause *pc);
 
+/** The clause with what this world calls its descriptions' probes (named_here()), each probe once where two
+ * names of it are one here. *ret borrows from @p pc and lives as long as the source's compilation. False
+ * after an error. */
+bool dif_match_names_here(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+			  struct dif_parsed_clause *ret);
+
 #endif

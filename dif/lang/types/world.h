@@ -67,6 +67,9 @@ struct dif_world {
 	/* Append to @out a suggestion for a description that matches nothing and that nothing refuses. False:
 	 * there is none. */
 	bool (*hint_probe)(void *env, const struct dif_probedesc *desc, struct ot_buf *out);
+	/* What @desc, with another system's name of a probe, means in this world. False: nothing else than it
+	 * says. *ret borrows from @desc and from constants. */
+	bool (*named_here)(void *env, const struct dif_probedesc *desc, struct dif_probedesc *ret);
 	/* args[n] of a probe. False: no such argument. */
 	bool (*probe_arg)(void *env, uint32_t probe_id, unsigned n, struct dif_probe_arg *ret);
 	/* Does this fifth, leftmost field match an attached guest? */
