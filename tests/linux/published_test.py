@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs with the names of other systems, as they are published, on a stock kernel: what they are here, how often that
-happens."""
+happens, and what is said where there is no such thing."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -15,6 +15,15 @@ HERE = (("syscall::exece:entry", "execve"), ("syscall::rexit:entry", "exit_group
         ("syscall::sigaction:entry", "rt_sigaction"), ("syscall::forksys:return", "clone"),
         ("syscall:freebsd:read:entry", "read"),
         ("syscall:mach_kernel:write:return", "write"), ("syscall:ia32:sigaction:entry", "sigaction"))
+
+# Programs that are refused, and what is said about that.
+REFUSED = (("syscall::forksys:entry { }", "did you mean syscall::clone:entry?"),
+           ("syscall::read:entry,syscall::pathconf:entry { }", "with -x anydefs a clause runs with those of its probes"),
+           ("mib:::udpNoPorts { }", "with -Z the program does without"),
+           ("BEGIN { trace(`hp_avenrun[0]); }", "`avenrun[0] / 2048"),
+           ("BEGIN { trace(`freemem); }", "*(long *)&`vm_zone_stat"),
+           ("io:::start { trace(args[1]->device_name); }", "did you mean dev_name?"),
+           ("fbt::kmem_cache_free:entry { trace(args[0]->cache_name); }", "did you mean name?"))
 
 
 class Published(Scenario):
@@ -47,6 +56,24 @@ class Published(Scenario):
             trace.stop()
         seen = keyed(trace.out)
         self.assertEqual([seen.get(name) for name in ("theirs", "ours", "both", "ended")], [5] * 4, trace.story())
+
+    def test_refused(self):
+        """What is not there is refused with what there is instead; the variables that are named have the guest's values."""
+        with self.guest() as guest:
+            for program, said in REFUSED:
+                with self.subTest(program=program):
+                    status, _, err = self.outsight.run(guest, "-n", program)
+                    self.assertEqual(status, 1, err)
+                    self.assertIn(said, err)
+            status, out, err = self.outsight.run(guest, "-q", "-n", (
+                'BEGIN { printf("%d %d %d %d\\n", *(long *)&`_totalram_pages * 4, *(long *)&`vm_zone_stat * 4, '
+                '*(int *)&`__num_online_cpus, `nr_threads); exit(0); }'))
+            total, free, cpus, threads = (int(word) for word in out.split())
+            known = dict(line.split(":") for line in guest.read_file("/proc/meminfo").decode().splitlines())
+            running = int(guest.check("cat /proc/loadavg").split()[3].split("/")[1])
+            self.assertEqual((status, total, cpus), (0, int(known["MemTotal"].split()[0]), int(guest.check("nproc"))), err)
+        self.assertAlmostEqual(free, int(known["MemFree"].split()[0]), delta=total / 10)
+        self.assertAlmostEqual(threads, running, delta=20)
 
 
 if __name__ == "__main__":

@@ -237,7 +237,8 @@ static bool hint_names(const struct vp_probes *probes, const struct dif_probedes
 	if (is_of(desc, "fbt") && desc->module && *desc->module && !dif_glob_is_pattern(desc->module) &&
 	    !has_module(probes, desc->module))
 		ot_buf_printf(out, "the guest has no module %s (the core kernel is vmlinux): ", desc->module);
-	ot_buf_printf(out, "outsight -l -P %s lists what there is", desc->provider);
+	ot_buf_printf(out, "outsight -l -P %s lists what there is; with -Z the program does without",
+		      desc->provider);
 	return true;
 }
 

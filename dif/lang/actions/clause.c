@@ -280,7 +280,7 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 {
 	struct code code = { pc->predicate, pc->body };
 
-	if (!dif_match_probes(c, desc, pc->uses_args, pc->line))
+	if (!dif_match_probes(c, pc, desc, pc->uses_args))
 		return false;
 	if (dif_match_pass_over(c))
 		return true;
@@ -312,7 +312,7 @@ bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *
 			continue;
 		}
 		/* the same objects at another probe */
-		if (!dif_match_probes(c, &pc->descs[i], false, pc->line))
+		if (!dif_match_probes(c, pc, &pc->descs[i], false))
 			return false;
 		for (size_t k = 0; k < n && !dif_match_pass_over(c); k++) {
 			struct dif_clause cl = c->out.clauses[first + k];

@@ -128,8 +128,26 @@ static void hint_numbered(struct dif_compiler *c, const char *provider)
 			 (int)letters, provider, provider + letters);
 }
 
-bool dif_match_probes(struct dif_compiler *c, const struct dif_probedesc *desc, bool want_args, uint32_t line)
+/* What may be meant, and that the clause's other probes can do without this one. */
+static void hint_none(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+		      const struct dif_probedesc *desc)
 {
+	struct ot_buf text = { 0 };
+	bool any = c->world->hint_probe && c->world->hint_probe(c->world->env, desc, &text);
+
+	if (pc->ndescs > 1)
+		ot_buf_printf(&text,
+			      "%swith -x anydefs a clause runs with those of its probes that there are",
+			      any ? "; " : "");
+	if (text.len)
+		dif_hint(c, "%s", ot_buf_str(&text));
+	ot_buf_deinit(&text);
+}
+
+bool dif_match_probes(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+		      const struct dif_probedesc *desc, bool want_args)
+{
+	uint32_t line = pc->line;
 	struct match_state st = { .c = c };
 	uint64_t count = 0;
 	struct ot_err *err;
@@ -161,9 +179,8 @@ bool dif_match_probes(struct dif_compiler *c, const struct dif_probedesc *desc, 
 			dif_fail(c, DIF_D_PDESC_ZERO, line,
 				 "probe description %s does not match any probes%s%s", ot_buf_str(&text),
 				 refused ? ": " : "", ot_buf_str(&why));
-		ot_buf_clear(&why);
-		if (!refused && c->world->hint_probe && c->world->hint_probe(c->world->env, desc, &why))
-			dif_hint(c, "%s", ot_buf_str(&why));
+		if (!refused)
+			hint_none(c, pc, desc);
 		ot_buf_deinit(&text);
 		ot_buf_deinit(&why);
 		return false;

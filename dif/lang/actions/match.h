@@ -5,9 +5,9 @@
 
 #include "dif/lang/syntax/parse.h"
 
-/** Match a description. @p want_args: the clause uses args[], so the probes are compared in these. */
-bool dif_match_probes(struct dif_compiler *c, const struct dif_probedesc *desc, bool want_args,
-		      uint32_t line);
+/** Match a description of clause @p pc. @p want_args: it uses args[], so the probes are compared in these. */
+bool dif_match_probes(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+		      const struct dif_probedesc *desc, bool want_args);
 /** The world's error about a description, consumed, as the compiler's. Returns false. */
 bool dif_match_failed(struct dif_compiler *c, struct ot_err *err, uint32_t line);
 

@@ -66,12 +66,16 @@ static struct dif_node *make_symbol(struct dif_compiler *c, struct dif_node *n, 
 	return c->diag.failed ? NULL : n; /* an untyped one may still have its address taken */
 }
 
-static struct dif_node *unresolved(struct dif_compiler *c, struct dif_node *n, const char *module)
+static struct dif_node *unresolved(struct dif_compiler *c, struct dif_node *n, const char *module,
+				   const char *name)
 {
 	if (module && c->world->has_module && !c->world->has_module(c->world->env, module))
 		return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: no such module: %s",
 				n->name, module);
-	return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: Unknown symbol name", n->name);
+	dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: Unknown symbol name", n->name);
+	if (c->world->find_symbol)
+		dif_suggest_symbol(c, name);
+	return NULL;
 }
 
 /* Take a name with a backquote apart. *ret_module: NULL: any. False: memory. */
@@ -115,7 +119,7 @@ static struct dif_node *cook_symbol(struct dif_compiler *c, struct dif_node *n, 
 		return NULL;
 	if ((is_user && !module) || !c->world->find_symbol ||
 	    !c->world->find_symbol(c->world->env, module, name, &sym))
-		return unresolved(c, n, module);
+		return unresolved(c, n, module, name);
 	if (is_user)
 		return dif_fail(c, DIF_D_SYM_BADREF, n->line,
 				"kernel module '%s' symbol '%s' may not be referenced as a user symbol",

@@ -4,6 +4,7 @@
 
 #include "dif/lang/check/cook.h"
 #include "dif/lang/syntax/xlator.h"
+#include "dif/lang/types/suggest.h"
 
 #define EXPAND_MAX 40
 
@@ -171,9 +172,12 @@ struct dif_node *dif_xlate_member(struct dif_compiler *c, struct dif_node *n, st
 
 	while (m && strcmp(m->name, n->name) != 0)
 		m = m->next;
-	if (!m)
-		return dif_fail(c, DIF_D_XLATE_NOCONV, n->line,
-				"translator does not define conversion for member: %s", n->name);
+	if (!m) {
+		dif_fail(c, DIF_D_XLATE_NOCONV, n->line,
+			 "translator does not define conversion for member: %s", n->name);
+		dif_suggest_member(c, out, n->name);
+		return NULL;
+	}
 	if (n->op == DIF_O_ARROW && x->op != DIF_O_ARROW)
 		return dif_fail(c, DIF_D_OP_PTR, n->line, "operator -> must be applied to a pointer");
 	if (n->op == DIF_O_DOT && x->op != DIF_O_DOT)

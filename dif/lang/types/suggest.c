@@ -2,6 +2,8 @@
 /* "Did you mean": the nearest name to one that does not exist. */
 #include "dif/lang/types/suggest.h"
 
+#include <string.h>
+
 #include "base/near.h"
 
 #define NESTING_MAX 8
@@ -77,14 +79,66 @@ static void offer_members(struct dif_compiler *c, struct ot_near *near, struct d
 	}
 }
 
+/* Another system's structure has its members behind another prefix: cache_name is name, device_name dev_name.
+ */
+static const char *member_behind_prefix(struct dif_compiler *c, struct dif_type *sou, const char *name)
+{
+	const char *tail = strchr(name, '_');
+	struct dif_type *type = dif_base(c, sou);
+
+	for (uint32_t i = 0; tail && tail[1] && type->members && i < type->nmembers; i++) {
+		const char *is = type->members[i].name, *own = is ? strchr(is, '_') : NULL;
+		if (is && (!strcmp(is, tail + 1) || (own && !strcmp(own, tail))))
+			return is;
+	}
+	return NULL;
+}
+
 void dif_suggest_member(struct dif_compiler *c, struct dif_type *sou, const char *name)
 {
+	const char *best;
 	struct ot_near near;
 
 	ot_near_init(&near, name);
 	offer_members(c, &near, sou, 0);
-	if (ot_near_best(&near))
-		dif_hint(c, "did you mean %s?", ot_near_best(&near));
+	best = ot_near_best(&near);
+	if (!best)
+		best = member_behind_prefix(c, sou, name);
+	if (best)
+		dif_hint(c, "did you mean %s?", best);
+}
+
+/* Variables of other systems' kernels that scripts read, and what this one has. Sources: the books and
+ * manuals in which they are printed, and Linux's documentation of what it exports. */
+static const struct {
+	const char *name, *here;
+} variables[] = {
+	{ "hp_avenrun", "`avenrun[0] / 2048 is what `hp_avenrun[0] / 65536 is there" },
+	{ "averunnable", "the load of the last minute is `avenrun[0] / 2048" },
+	{ "utsname", "the guest's names are in `init_uts_ns.name: `init_uts_ns.name.nodename" },
+	{ "hostname", "the guest's name is `init_uts_ns.name.nodename" },
+	{ "osrelease", "the kernel's release is `init_uts_ns.name.release" },
+	{ "freemem", "the number of free pages is *(long *)&`vm_zone_stat" },
+	{ "vm_page_free_count", "the number of free pages is *(long *)&`vm_zone_stat" },
+	{ "physmem", "the number of pages is *(long *)&`_totalram_pages" },
+	{ "physinstalled", "the number of pages is *(long *)&`_totalram_pages" },
+	{ "_pagesize", "a page of an x86-64 guest has 4096 bytes" },
+	{ "ncpus", "the number of CPUs is *(int *)&`__num_online_cpus" },
+	{ "ncpus_online", "the number of CPUs is *(int *)&`__num_online_cpus" },
+	{ "mp_ncpus", "the number of CPUs is *(int *)&`__num_online_cpus" },
+	{ "nproc", "the number of threads is `nr_threads" },
+	{ "lbolt", "ticks are counted in `jiffies" },
+	{ "ticks", "ticks are counted in `jiffies" },
+	{ "practive", "processes are a list from `init_task on" },
+	{ "allproc", "processes are a list from `init_task on" },
+	{ "p0", "the first task is `init_task" },
+};
+
+void dif_suggest_symbol(struct dif_compiler *c, const char *name)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(variables); i++)
+		if (!strcmp(variables[i].name, name))
+			dif_hint(c, "%s", variables[i].here);
 }
 
 void dif_suggest_type(struct dif_compiler *c, const char *name)

@@ -19,6 +19,8 @@ void dif_suggest_member(struct dif_compiler *c, struct dif_type *sou, const char
 void dif_suggest_type(struct dif_compiler *c, const char *name);
 /** Kernel symbol @p name has no type, and the expression needs one: how to read it. */
 void dif_suggest_reading(struct dif_compiler *c, const char *name);
+/** Variable @p name of the kernel, which this one has not, but others have: what it has instead. */
+void dif_suggest_symbol(struct dif_compiler *c, const char *name);
 void dif_suggest_aggregation(struct dif_compiler *c, const char *name);
 
 #endif
