@@ -27,6 +27,7 @@
 struct con_output {
 	const struct con_output_ops *ops;
 	struct con_printer printer; /* the stream, names for addresses, the options */
+	bool directory_explained;   /* con_text_fault() */
 };
 
 /* What becomes of -o's file if it is a regular one, or none yet. */

@@ -118,14 +118,23 @@ void con_text_record_end(struct con_output *o)
 
 /* --- messages, and the end ----------------------------------------------------------------------------- */
 
+/* AT_FDCWD in 32 bits: the directory that a call which ends in "at" has before the path, read as the path. */
+#define CURRENT_DIRECTORY 0xffffff9c
+
 void con_text_fault(struct con_output *o, const struct vp_fault_info *fault, uint64_t count,
 		    bool same_address)
 {
-	(void)o;
 	if (count == 1)
 		con_report_fault(fault);
 	else
 		con_report_faults(fault, count, same_address);
+	if (o->directory_explained || (uint32_t)fault->address != CURRENT_DIRECTORY ||
+	    strcmp(fault->ecb->probe->provider, "syscall") != 0)
+		return;
+	o->directory_explained = true;
+	con_hint(o->printer.opts,
+		 "arg0 of %s is a directory's descriptor, -100 for the current one; the path is arg1",
+		 fault->ecb->probe->function);
 }
 
 void con_text_drop(struct con_output *o, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)

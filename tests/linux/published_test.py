@@ -75,6 +75,17 @@ class Published(Scenario):
         self.assertAlmostEqual(free, int(known["MemFree"].split()[0]), delta=total / 10)
         self.assertAlmostEqual(threads, running, delta=20)
 
+    def test_paths(self):
+        """A path that is read of openat's first argument is an error, and what is wrong is said once."""
+        program = ('syscall::open*:entry /execname == "cat"/ { @[copyinstr(arg0)] = count(); } '
+                   'syscall::open*:entry /execname == "cat"/ { trace(copyinstr(arg0)); }')
+        with self.guest() as guest:
+            trace = self.outsight.trace(guest, program)
+            guest.check("cat /proc/version /proc/uptime >/dev/null")
+            trace.stop()
+        self.assertIn("invalid address (0xffffff9c)", trace.err, trace.story())
+        self.assertEqual(trace.err.count("arg0 of openat is a directory's descriptor"), 1, trace.story())
+
 
 if __name__ == "__main__":
     sys.exit(main())
