@@ -54,6 +54,38 @@ class Mib(Scenario):
         self.assertEqual(seen["tcpOutSegs"],
                          seen["tcpOutControl"] + seen["tcpOutAck"] + seen["tcpOutDataSegs"], trace.story())
 
+    def test_data(self):
+        """The bytes of a transfer: each is sent and received once, in order."""
+        names = ("tcpOutDataBytes", "tcpInDataInorderBytes", "tcpRetransBytes", "tcpInDataDupBytes", "tcpInDataUnorderBytes")
+        program = "".join(f'mib:::{name} {{ @["{name}"] = sum(args[0]); }} ' for name in names)
+        with self.guest() as guest:
+            trace = self.outsight.trace(guest, program)
+            # an input that does not end, or nc would close the connection
+            guest.check("mkfifo /tmp/open; dd if=/dev/zero bs=1000 count=300 2>/dev/null | nc -l -p 4711 & "
+                        "until nc 127.0.0.1 4711 <>/tmp/open >/tmp/got 2>/dev/null; do sleep 0.1; done; wait")
+            got = int(guest.check("wc -c </tmp/got; rm /tmp/got /tmp/open"))
+            trace.stop()
+        self.assertEqual(got, 300000, trace.story())
+        self.assertEqual(keyed(trace.out), {"tcpOutDataBytes": got, "tcpInDataInorderBytes": got}, trace.story())
+
+    def test_sent_again(self):
+        """A line that is lost, as there is no way for a while: it is sent again until it is received, once."""
+        names = ("tcpRetransBytes", "tcpRetransSegs", "tcpInDataInorderBytes", "tcpInDataDupBytes", "tcpInDataUnorderBytes")
+        program = "".join(f'mib:::{name} {{ @["{name}"] = sum(args[0]); }} ' for name in names)
+        with self.guest() as guest:
+            trace = self.outsight.trace(guest, program)
+            guest.check("mkfifo /tmp/open /tmp/typed; nc -l -p 4712 <>/tmp/open >/tmp/got & "
+                        "until netstat -lnt | grep -q :4712; do sleep 0.1; done; nc 127.0.0.1 4712 <>/tmp/typed & "
+                        "until netstat -nt | grep 4712.*ESTAB; do sleep 0.1; done; "
+                        "ip link set lo down; echo again >/tmp/typed; sleep 0.2; ip link set lo up; "
+                        "until grep again /tmp/got; do sleep 0.1; done; killall nc; rm /tmp/open /tmp/typed /tmp/got")
+            trace.stop()
+        seen = keyed(trace.out)
+        self.assertGreaterEqual(seen.get("tcpRetransBytes", 0), 6, trace.story())
+        self.assertEqual(seen["tcpRetransBytes"], 6 * seen["tcpRetransSegs"], trace.story())
+        self.assertEqual(seen["tcpInDataInorderBytes"], 6, trace.story())
+        self.assertNotIn("tcpInDataUnorderBytes", seen, trace.story())
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -19,6 +19,18 @@ inline int MIB_FIN = 1;
 inline int MIB_SYN = 2;
 inline int MIB_RST = 4;
 inline int mib_control[struct sk_buff *skb] = mib_flags[skb] & (MIB_FIN | MIB_SYN | MIB_RST);
+
+/*
+ * Of tcp_rcv_established(sk, skb) and tcp_rcv_state_process(sk, skb): a segment's data, and how far its first byte is
+ * ahead of the next one that the connection waits for. A packet begins with its TCP header there, and has its
+ * sequence number in skb->cb. A socket that listens, or waits for the answer to its SYN, waits for no data.
+ */
+inline int mib_in_data[struct sk_buff *skb] = (int)skb->len - (mib_tcp[skb][12] >> 4) * 4;
+inline int mib_ahead[struct sock *sk, struct sk_buff *skb] =
+	(int)(((struct tcp_skb_cb *)&skb->cb[0])->seq - ((struct tcp_sock *)sk)->rcv_nxt);
+inline int mib_takes_data[struct sock *sk] =
+	sk->__sk_common.skc_state != 2 && sk->__sk_common.skc_state != 10;
+
 inline int MIB_OTHERHOST = 3; /* sk_buff.pkt_type: it was not sent to this host */
 
 /* --- IP ------------------------------------------------------------------------------------------------ */
@@ -137,6 +149,36 @@ probe tcpInSegs(int) {
 /* sdt:tcp::tcp_retransmit_skb(sk, skb) */
 probe tcpRetransSegs(int) {
 	at { sdt:tcp::tcp_retransmit_skb { trace(mib_pieces[args[1]]); } }
+}
+
+probe tcpRetransBytes(int) {
+	at { sdt:tcp::tcp_retransmit_skb { trace((int)args[1]->len); } }
+}
+
+/* What a segment has of data that was received before is no part of what it has in order. */
+probe tcpInDataInorderBytes(int) {
+	at {
+		fbt::tcp_rcv_established:entry, fbt::tcp_rcv_state_process:entry
+		/ mib_in_data[args[1]] > 0 && mib_takes_data[args[0]] && mib_ahead[args[0], args[1]] <= 0 &&
+		  mib_ahead[args[0], args[1]] + mib_in_data[args[1]] > 0 /
+		{ trace(mib_ahead[args[0], args[1]] + mib_in_data[args[1]]); }
+	}
+}
+
+probe tcpInDataDupBytes(int) {
+	at {
+		fbt::tcp_rcv_established:entry, fbt::tcp_rcv_state_process:entry
+		/ mib_in_data[args[1]] > 0 && mib_takes_data[args[0]] && mib_ahead[args[0], args[1]] + mib_in_data[args[1]] <= 0 /
+		{ trace(mib_in_data[args[1]]); }
+	}
+}
+
+probe tcpInDataUnorderBytes(int) {
+	at {
+		fbt::tcp_rcv_established:entry, fbt::tcp_rcv_state_process:entry
+		/ mib_in_data[args[1]] > 0 && mib_takes_data[args[0]] && mib_ahead[args[0], args[1]] > 0 /
+		{ trace(mib_in_data[args[1]]); }
+	}
 }
 
 /* The places of tcp:::send. Of Linux's counters OutSegs has not what is sent again. */
