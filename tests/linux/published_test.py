@@ -23,6 +23,7 @@ REFUSED = (("syscall::forksys:entry { }", "did you mean syscall::clone:entry?"),
            ("BEGIN { trace(`hp_avenrun[0]); }", "`avenrun[0] / 2048"),
            ("BEGIN { trace(`freemem); }", "*(long *)&`vm_zone_stat"),
            ("io:::start { trace(args[1]->device_name); }", "did you mean dev_name?"),
+           ("BEGIN { trace(curthread->t_cpu); }", "curcpu have the members that DTrace defines"),
            ("fbt::kmem_cache_free:entry { trace(args[0]->cache_name); }", "did you mean name?"))
 
 

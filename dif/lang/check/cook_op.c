@@ -335,6 +335,7 @@ struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n)
 		if (n->left->kind == DIF_N_VAR && n->left->ident->id == DIF_VAR_curthread)
 			dif_hint(c, "curthread is the traced kernel's own; curlwpsinfo, curpsinfo and curcpu "
 				    "have the members that DTrace defines");
+		dif_suggest_behind_prefix(c, sou, n->name);
 		return NULL;
 	}
 	n->type = n->member->type;

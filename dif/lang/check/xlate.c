@@ -176,6 +176,7 @@ struct dif_node *dif_xlate_member(struct dif_compiler *c, struct dif_node *n, st
 		dif_fail(c, DIF_D_XLATE_NOCONV, n->line,
 			 "translator does not define conversion for member: %s", n->name);
 		dif_suggest_member(c, out, n->name);
+		dif_suggest_behind_prefix(c, out, n->name);
 		return NULL;
 	}
 	if (n->op == DIF_O_ARROW && x->op != DIF_O_ARROW)

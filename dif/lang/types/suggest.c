@@ -96,14 +96,18 @@ static const char *member_behind_prefix(struct dif_compiler *c, struct dif_type 
 
 void dif_suggest_member(struct dif_compiler *c, struct dif_type *sou, const char *name)
 {
-	const char *best;
 	struct ot_near near;
 
 	ot_near_init(&near, name);
 	offer_members(c, &near, sou, 0);
-	best = ot_near_best(&near);
-	if (!best)
-		best = member_behind_prefix(c, sou, name);
+	if (ot_near_best(&near))
+		dif_hint(c, "did you mean %s?", ot_near_best(&near));
+}
+
+void dif_suggest_behind_prefix(struct dif_compiler *c, struct dif_type *sou, const char *name)
+{
+	const char *best = member_behind_prefix(c, sou, name);
+
 	if (best)
 		dif_hint(c, "did you mean %s?", best);
 }

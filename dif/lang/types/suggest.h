@@ -15,6 +15,8 @@ void dif_suggest_variable(struct dif_compiler *c, enum dif_name_scope scope, con
 void dif_suggest_function(struct dif_compiler *c, const char *name);
 /** A member of struct or union @p sou, of those within it that have no name too. */
 void dif_suggest_member(struct dif_compiler *c, struct dif_type *sou, const char *name);
+/** … that another system's structure has behind another prefix, as cache_name, which is name. */
+void dif_suggest_behind_prefix(struct dif_compiler *c, struct dif_type *sou, const char *name);
 /** No type is called @p name, where only one can be: say so. Nothing if it is a variable, or a type. */
 void dif_suggest_type(struct dif_compiler *c, const char *name);
 /** Kernel symbol @p name has no type, and the expression needs one: how to read it. */
