@@ -57,10 +57,12 @@ inline int __sock_is_local[struct sock *S] =
 inline struct tcp_sock *__tcp[struct sock *S] = (struct tcp_sock *)S;
 inline struct inet_connection_sock *__icsk[struct sock *S] = (struct inet_connection_sock *)S;
 
-/* By the length of a tick, or, where the kernel does not name it, by the loops and the TSC's cycles in one. */
+/* By the length of a tick, or, where the kernel does not name it, by the loops and the TSC's cycles in one. A kernel
+ * that lists no variables may name none of these: then they are ticks. */
 inline uint32_t __ms_of_ticks[uint64_t ticks] = (uint32_t)(
 	__has_symbol(`tick_nsec) ? ticks * *(uint64_t *)&`tick_nsec / 1000000 :
-	`tsc_khz ? ticks * `loops_per_jiffy / `tsc_khz : ticks);
+	__has_symbol(`tsc_khz) && __has_symbol(`loops_per_jiffy) ?
+	(`tsc_khz ? ticks * `loops_per_jiffy / `tsc_khz : ticks) : ticks);
 
 translator tcpsinfo_t < struct sock *S > {
 	tcps_addr = (uintptr_t)S;

@@ -51,6 +51,7 @@ READERS = {
     "vmm-probe/guest/static_keys.c": "KEYS PLACES",
     "vmm-probe/guest/trace_systems.c": "TRACEPOINTS AGENT",
     "vmm-probe/guest/tracepoints.c": "TRACEPOINTS",
+    "vmm-probe/guest/unlisted.c": "SYMBOLS VMLINUX",
     "vmm-probe/guest/vmcoreinfo.c": "IMAGE RELEASE SYMBOLS VMLINUX",
     "vmm-probe/guest/process/page_cache.c": "PROGRAMS FUNCTIONS",
     "vmm-probe/guest/process/processes.c": "MAPS PROGRAMS FUNCTIONS WATCH EXECS",

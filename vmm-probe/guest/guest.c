@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/guest/guest_internal.h"
+#include "vmm-probe/guest/unlisted.h"
 
 #define VMCOREINFO_BUDGET (2ull << 30)
 
@@ -86,6 +87,22 @@ static struct ot_err *use_own_root(struct vp_guest *guest, const struct vp_symta
 	return vp_kernel_use_root(guest->phys, &guest->kernel, vp_gva(pgt));
 }
 
+static struct ot_err *add_unlisted(struct vp_guest *guest, const struct vp_image *image,
+				   struct vp_symtab *symtab)
+{
+	size_t added = 0;
+
+	OT_TRY(vp_unlisted_add(image, guest->phys, &guest->kernel.mmu, symtab, &added));
+	if (!added)
+		return NULL;
+	OT_TRY(vp_symtab_finish(symtab));
+	return vp_guest_note_missing(
+	    guest, "not all variables have symbols",
+	    ot_err_new(OT_ERR_NOT_FOUND,
+		       "the kernel was built without KALLSYMS_ALL: those that it exports are known "
+		       "(--vmlinux FILE or --symbols FILE gives all)"));
+}
+
 struct ot_err *vp_guest_read_core(struct vp_guest *guest, const struct vp_guest_opts *opts)
 {
 	ot_auto(vp_image_deinit) struct vp_image image = { 0 };
@@ -101,6 +118,7 @@ struct ot_err *vp_guest_read_core(struct vp_guest *guest, const struct vp_guest_
 	OT_TRY(vp_symtab_add_range(symtab, VP_SYMTAB_VMLINUX, kernel->base.v, kernel->base.v + kernel->size));
 	OT_TRY(vp_guest_core_symbols(guest, opts, &image, symtab));
 	OT_TRY(vp_symtab_finish(symtab));
+	OT_TRY(add_unlisted(guest, &image, symtab));
 	guest->symtab = ot_move(symtab);
 	OT_TRY(
 	    vp_guest_note_missing(guest, "using a process's page table", use_own_root(guest, guest->symtab)));
