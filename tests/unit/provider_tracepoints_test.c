@@ -155,6 +155,24 @@ static int setup(void **state)
 	return 0;
 }
 
+/* A kernel that does not list its table of branches on static keys. */
+static int setup_unlisted(void **state)
+{
+	struct world *w = world_create(&layout);
+	struct ks_symbol *at = &w->g.syms[KS_SYMBOLS - 1];
+
+	write_symbols(&w->g);
+	write_tables(&w->g);
+	while (strcmp(at->name, "__start___jump_table") != 0)
+		at--;
+	strcpy(at->name, "unknown");
+	ks_write(&layout, guest_at(&w->g, GUEST_BASE), GUEST_IMAGE, GUEST_KS_OFF, GUEST_BASE, w->g.syms,
+		 &w->g.ks);
+	world_open(w);
+	*state = w;
+	return 0;
+}
+
 /* The tracepoint's probe, the guest read again; NULL: there is none. @traps: what is planned with; 0: nothing
  * is.
  */
@@ -325,6 +343,21 @@ static void unwatchable(void **state)
 	is_unwatchable(w, "arch_jump_label_transform_apply() can't be watched");
 }
 
+static void nothing_is_changed_where_the_table_is_unlisted(void **state)
+{
+	struct world *w = *state;
+	struct vp_batch_site *sites;
+	uint32_t n;
+
+	assert_ok(vp_probes_create(w->guest, &w->probes));
+	assert_err(vp_sentinels_find(w->probes, VP_TRAPS_TEXT, &(struct vp_sentinels_wish){ .text = true },
+				     &sites, &n),
+		   OT_ERR_UNSUPPORTED, "__start___jump_table, its list of these places, is not among");
+	assert_ok(vp_sentinels_find(w->probes, VP_TRAPS_HW, &(struct vp_sentinels_wish){ 0 }, &sites, &n));
+	assert_int_equal(n, 0);
+	free(sites);
+}
+
 static bool is_branch(struct world *w, const struct vp_batch_site *s)
 {
 	const uint8_t *at = guest_at(&w->g, s->gva);
@@ -392,6 +425,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(refused, setup, world_destroy),
 		cmocka_unit_test_setup_teardown(trapped, setup, world_destroy),
 		cmocka_unit_test_setup_teardown(unwatchable, setup, world_destroy),
+		cmocka_unit_test_setup_teardown(nothing_is_changed_where_the_table_is_unlisted,
+						setup_unlisted, world_destroy),
 		cmocka_unit_test_setup_teardown(damaged, setup, world_destroy),
 	};
 

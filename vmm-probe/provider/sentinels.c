@@ -84,6 +84,7 @@ static const struct patcher patchers[] = {
 #define KEY_QUEUE "arch_jump_label_transform_queue"
 #define KEY_APPLY "arch_jump_label_transform_apply"
 #define KEY_LOCK  "jump_label_mutex" /* see struct vp_facts */
+#define KEY_TABLE "__start___jump_table"
 
 struct finder {
 	struct vp_probes *probes;
@@ -431,9 +432,23 @@ static struct ot_err *add_modules(struct finder *f)
 	return NULL;
 }
 
+/* A kernel that lists no variables (built without KALLSYMS_ALL) does not tell which of its instructions it
+ * patches. */
+static struct ot_err *check_tables(const struct finder *f)
+{
+	if (!function(f, KEY_APPLY) || vp_symtab_find(vp_guest_symtab(f->guest), "vmlinux", KEY_TABLE))
+		return NULL;
+	return ot_err_new(OT_ERR_UNSUPPORTED,
+			  "the guest's kernel patches its own text, and " KEY_TABLE
+			  ", its list of these places, is not among its symbols: nothing in its text can be "
+			  "probed (--vmlinux FILE or --symbols FILE names it; -x trap=hw can)");
+}
+
 static struct ot_err *add_all(struct finder *f, const struct vp_sentinels_wish *wish)
 {
 	OT_TRY(vp_probes_text(f->probes, &f->text));
+	if (wish->text)
+		OT_TRY(check_tables(f));
 	for (size_t i = 0; wish->text && i < OT_ARRAY_SIZE(patchers); i++)
 		OT_TRY(add_patcher(f, &patchers[i]));
 	if (wish->keys)
