@@ -81,7 +81,8 @@ struct ot_err *vp_rights_user(void)
 	if (geteuid() != 0)
 		return NULL;
 	/* Raw calls: libc's tell all threads of the process, of which this child has none. A root that may
-	 * not change its user is one of a user namespace or a container, where root is another user already. */
+	 * not change its user is one of a user namespace or a container, where root is another user already.
+	 */
 	if (syscall(SYS_setgroups, 0, NULL) < 0 && errno != EPERM)
 		return ot_err_os(errno, "setgroups");
 	if (syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) < 0 && errno != EPERM && errno != EINVAL)

@@ -134,7 +134,8 @@ uint32_t vp_session_nguests_max(const struct vp_session *s);
 void vp_session_may_end(struct vp_session *s, uint32_t guest);
 /** Has this guest ended, and is nothing held of its VMM any more? */
 bool vp_session_has_left(const struct vp_session *s, uint32_t guest);
-/** May it join again when it can be attached? Not if another outsight has detached it, or it is being saved. */
+/** May it join again when it can be attached? Not if another outsight has detached it, or it is being saved.
+ */
 bool vp_session_may_return(const struct vp_session *s, uint32_t guest);
 
 /** Take @p link, a guest that was attached elsewhere, into a session that runs; it is the session's from now

@@ -7,12 +7,13 @@
 #ifndef VP_TRAMPOLINE_MAKER_H
 #define VP_TRAMPOLINE_MAKER_H
 
+#include "dif/obj/opcodes.h"
 #include "vmm-probe/trampoline/trampoline.h"
 
-/* Virtual registers; 1 to 7 are DIF's. */
+/* Virtual registers; those between are DIF's, whose first one is always 0. */
 #define VP_TRAMP_RESULT   0u
-#define VP_TRAMP_ZERO     8u
-#define VP_TRAMP_VIRTUALS 9u
+#define VP_TRAMP_ZERO     ((unsigned)DIF_NREGS)
+#define VP_TRAMP_VIRTUALS (DIF_NREGS + 1u)
 
 /* The target of a jump that leaves its clause, until the clause's end is known. */
 #define VP_TRAMP_SKIP 0xffffu

@@ -48,9 +48,10 @@ static bool is_value(const struct vp_tramp_op *op)
 /* Operations whose result nobody reads do nothing. */
 static void prune(struct vp_tramp_op *ops, uint32_t n)
 {
-	uint16_t live[VP_TRAMP_OPS_MAX + 1] = {
-		0
-	}; /* before each operation; what leaves the list needs none */
+	/* before each operation; what leaves the list needs none */
+	uint32_t live[VP_TRAMP_OPS_MAX + 1] = { 0 };
+
+	_Static_assert(VP_TRAMP_VIRTUALS <= 32, "a bit for each register");
 
 	for (uint32_t i = n; i-- > 0;) {
 		struct vp_tramp_op *op = &ops[i];
@@ -63,7 +64,7 @@ static void prune(struct vp_tramp_op *ops, uint32_t n)
 			*op = (struct vp_tramp_op){ .kind = VP_TRAMP_NOP };
 		if (is_value(op))
 			after &= ~(1u << op->dst);
-		live[i] = (uint16_t)(after | uses(op));
+		live[i] = after | uses(op);
 	}
 }
 
