@@ -81,6 +81,8 @@ static const char *const predicates[] = {
 	"ldgs curthread 1; ret 1",
 	"ldgs " PERCPU " 1; setx 0xf8 2; add 1 2 1; ldx 1 1; ret 1",
 	"setx 0x40 2; ldgs " PERCPU " 1; add 2 1 1; ldsh 1 1; ret 1",
+	"ldgs pid 9; setx 200 10; cmp 9 10; be 6; setx 0 11; ret 11; setx 1 15; ret 15",
+	"ldgs pid 8; ldgs " TID " 12; sub 0 12 14; add 8 14 15; ret 15",
 };
 
 static void test_predicates(void **state)
