@@ -151,6 +151,7 @@ static void assert_same(struct vp_guest *a, struct vp_guest *b)
 	assert_int_equal(x->build_id_len, y->build_id_len);
 	assert_memory_equal(x->build_id, y->build_id, sizeof(x->build_id));
 	assert_int_equal(x->token_table, y->token_table);
+	assert_int_equal(x->unmapped, y->unmapped);
 	assert_string_equal(vp_guest_note(a), vp_guest_note(b));
 	assert_same_symbols(vp_guest_symtab(a), vp_guest_symtab(b));
 }

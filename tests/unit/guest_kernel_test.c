@@ -26,7 +26,7 @@ static struct ot_err *find(struct guest_fixture *g, const struct vp_regs *regs, 
 	return err;
 }
 
-static void assert_found(struct guest_fixture *g, const struct vp_regs *regs, size_t n)
+static void assert_found_by(struct guest_fixture *g, const struct vp_regs *regs, size_t n, bool unmapped)
 {
 	struct vp_kernel *kernel = calloc(1, sizeof(*kernel));
 
@@ -39,7 +39,13 @@ static void assert_found(struct guest_fixture *g, const struct vp_regs *regs, si
 	assert_string_equal(kernel->banner, "Linux version 6.9.0-test (someone@somewhere) #1 SMP");
 	assert_int_equal(kernel->build_id_len, 20);
 	assert_int_equal(kernel->build_id[19], 0x5a);
+	assert_int_equal(kernel->unmapped, unmapped);
 	free(kernel);
+}
+
+static void assert_found(struct guest_fixture *g, const struct vp_regs *regs, size_t n)
+{
+	assert_found_by(g, regs, n, false);
 }
 
 static void a_page_table_leads_to_the_kernel(void **state)
@@ -89,8 +95,8 @@ static void vmcoreinfo_leads_to_the_kernel(void **state)
 	strcpy((char *)g.ram + 0x920000, "OSRELEASE=6.9.0-test\n");
 	assert_err(find(&g, NULL, 0, &kernel), OT_ERR_NOT_FOUND, NULL);
 	guest_write_vmcoreinfo(&g, GUEST_VMCOREINFO, GUEST_BASE + GUEST_PGT_OFF, "");
-	assert_found(&g, NULL, 0);
-	assert_found(&g, &regs, 1);
+	assert_found_by(&g, NULL, 0, true);
+	assert_found_by(&g, &regs, 1, true);
 	guest_write_vmcoreinfo(&g, 0x900000, GUEST_BASE + GUEST_PGT_OFF,
 			       "NUMBER(sme_mask)=140737488355328\n");
 	assert_err(find(&g, NULL, 0, &kernel), OT_ERR_UNSUPPORTED, "encrypted");

@@ -252,8 +252,9 @@ struct ot_err *vp_absent_attach(const struct vp_links *links, struct vp_guest_li
 	if (is_in_use(pid))
 		return await_engine(links, link, pid);
 	err = vp_link_attach_source(links, link, &vp_peek_source, name);
-	if (err && (link->file_fault || ot_err_code(err) == OT_ERR_NO_MEMORY))
-		return err; /* the operator's file is at fault: an engine would fail with it too */
+	/* the operator's file is at fault, or the kernel is not ready: an engine would fail with it too */
+	if (err && (link->file_fault || link->starts || ot_err_code(err) == OT_ERR_NO_MEMORY))
+		return err;
 	if (err) {
 		bool found = ot_err_code(err) != OT_ERR_NOT_FOUND;
 		vp_link_reset(link);

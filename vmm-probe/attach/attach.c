@@ -9,9 +9,7 @@
 #include "base/cleanup.h"
 #include "vmm-probe/attach/internal.h"
 #include "vmm-probe/backend/kvm/perf.h"
-#include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/guest/facts_families.h"
-#include "vmm-probe/guest/readings.h"
 #include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/provider/registry.h"
 
@@ -143,30 +141,6 @@ static struct ot_err *list_probes(const struct vp_links *links, struct vp_guest_
 
 /* --- the whole ------------------------------------------------------------------------------------------ */
 
-/* A kernel that is still starting patches its own text, and its current tasks can't be determined yet: what
- * is unknown now would stay unknown for the session. A kernel without these names is not checked. */
-static struct ot_err *check_started(const struct vp_guest_link *link, bool from_boot)
-{
-	struct vp_types *types = vp_probes_types(link->probes);
-	struct dif_type *type;
-	struct vp_gva at;
-	int64_t running;
-	uint32_t state;
-
-	if (!link->guest || !types || !vp_types_enumerator(types, "SYSTEM_RUNNING", &type, &running))
-		return NULL;
-	struct ot_err *err = vp_guest_symbol(link->guest, "system_state", &at);
-	if (err) {
-		ot_err_destroy(err);
-		return NULL;
-	}
-	OT_TRY(vp_guest_read_once(link->guest, &vp_readings[VP_READ_WATCH], at, &state, sizeof(state)));
-	/* past SYSTEM_BOOTING, alternatives are applied and per-CPU areas exist: the minimum */
-	if (state >= (from_boot ? 1 : (uint64_t)running))
-		return NULL;
-	return ot_err_new(OT_ERR_BUSY, "the guest's kernel is still starting: try again in a second");
-}
-
 static struct ot_err *attach(const struct vp_links *links, struct vp_guest_link *link, const char *name)
 {
 	const char *where;
@@ -191,8 +165,6 @@ static struct ot_err *attach_once(struct vp_links *links, const char *name)
 	OT_TRY(of_guest(link, attach(links, link, name)));
 	vp_links_progress(links, "listing the guest's functions");
 	OT_TRY(of_guest(link, list_probes(links, link)));
-	if (vp_link_runs(link))
-		OT_TRY(check_started(link, links->opts.from_boot));
 	links->items[links->n++] = ot_move(link);
 	return NULL;
 }

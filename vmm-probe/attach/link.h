@@ -24,6 +24,7 @@ struct vp_guest_link {
 	bool unread_fault;                 /* … because some memory could not be read */
 	char *fell_back;                   /* why no engine was injected; NULL: none was wanted */
 	bool file_fault;        /* its kernel could not be read because of --vmlinux or --symbols */
+	bool starts;            /* its kernel was not read because it does not run yet */
 	struct vp_guest *guest; /* NULL: no kernel was found */
 	struct vp_probes *probes;
 	struct vp_facts facts;

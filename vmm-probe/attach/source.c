@@ -73,7 +73,8 @@ static struct ot_err *open_source(const struct vp_links *links, struct vp_guest_
 /* The kernel can't be read: continue without it unless @err (consumed) is fatal. */
 static struct ot_err *without_kernel(struct vp_guest_link *link, struct ot_err *err)
 {
-	if (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE || link->file_fault)
+	if (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE || link->starts ||
+	    link->file_fault)
 		return err; /* no fallback for a wrong file: samples without names would hide it */
 	link->unread_fault = ot_err_code(err) == OT_ERR_FAULT;
 	link->unread =

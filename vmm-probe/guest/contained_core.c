@@ -17,7 +17,7 @@ struct head {
 	char magic[8];
 	uint64_t base, size, phys_base, root, banner_addr, build_id_addr, token_table, orc_ip_addr;
 	uint64_t nsymbols, names_size, btf_size, orc_ip_size, orc_size, note_size;
-	uint32_t levels, build_id_len;
+	uint32_t levels, build_id_len, unmapped;
 	uint8_t build_id[VP_BUILD_ID_MAX];
 	char banner[VP_BANNER_MAX], release[VP_RELEASE_MAX];
 };
@@ -39,6 +39,7 @@ void vp_answer_put_core(const struct vp_guest *guest, struct ot_buf *out)
 		.build_id_addr = k->build_id_addr.v,
 		.build_id_len = (uint32_t)k->build_id_len,
 		.token_table = k->token_table,
+		.unmapped = k->unmapped,
 		.nsymbols = vp_symtab_count(guest->symtab),
 		.btf_size = guest->btf_size,
 		.orc_ip_addr = guest->orc.ip_addr.v,
@@ -102,6 +103,7 @@ static struct ot_err *take_kernel(const struct head *h, struct vp_kernel *k)
 		.build_id_addr = vp_gva(h->build_id_addr),
 		.build_id_len = h->build_id_len,
 		.token_table = h->token_table,
+		.unmapped = h->unmapped != 0,
 	};
 	vp_mmu_init(&k->mmu, arch->paging, vp_gpa(h->root), h->levels);
 	memcpy(k->build_id, h->build_id, sizeof(k->build_id));

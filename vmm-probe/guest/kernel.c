@@ -310,6 +310,7 @@ static struct ot_err *try_vmcoreinfo(const struct vp_phys *phys, struct vp_kerne
 			return ot_move(why);
 		if (strcmp(info.release, kernel->release) == 0) {
 			kernel->token_table = info.kallsyms_token_table;
+			kernel->unmapped = true;
 			return NULL;
 		}
 		vp_image_deinit(image); /* an older kernel's page, whose root happens to map this kernel */
