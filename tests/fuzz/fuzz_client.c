@@ -101,6 +101,7 @@ static bool ask_all(struct vp_client *c, int fd)
 	struct vp_patches patches = { 0 };
 	const struct vp_msg_open open = { 0 };
 	const struct vp_cpc_event event = { 0 };
+	char note[VP_ERROR_TEXT];
 	uint32_t n = 0;
 	bool ok = true;
 
@@ -124,7 +125,7 @@ static bool ask_all(struct vp_client *c, int fd)
 	free(patches.list);
 	ASK(vp_client_open(c, &open, &fd, 1));
 	ASK(vp_client_enable(c, fd));
-	ASK(vp_client_start(c));
+	ASK(vp_client_start(c, note, sizeof(note)));
 	ASK(vp_client_poll(c, &switched));
 	ASK(vp_client_modules(c, 1, &modules));
 	ASK(vp_client_switch(c, &switched));

@@ -40,7 +40,7 @@ MAY_USE = {
     "vmm-probe/engine/wire": ["base", "vmm-probe/arch"],
     "vmm-probe/engine": ["base", "vmm-probe/arch", "vmm-probe/engine/engine.h", "vmm-probe/engine/wire"],
     "vmm-probe/engine/hit": DIF + ["dif/vm"] + ENGINE,
-    "vmm-probe/engine/service": DIF + ["dif/vm", "vmm-probe/engine/hit"] + ENGINE,
+    "vmm-probe/engine/service": DIF + ["dif/vm", "vmm-probe/engine/hit", "vmm-probe/trampoline"] + ENGINE,
     # A child without rights knows nothing of what is read in it; nor does its reader, of guests.
     "vmm-probe/confined": ["base"],
     "vmm-probe/dwarf": ["base", "vmm-probe/confined"],

@@ -240,8 +240,11 @@ struct ot_err *tf_compile(struct tf_machine *m, const struct dif_clause *clauses
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = (struct vp_tramp_clause){ &clauses[i], m->epid, m->probe, 1000 + i };
 	OT_TRY(vp_trampoline_compile(&m->guest, &site, TF_WORDS, &m->t));
+	struct vp_tramp_code code = { .bytes = bytes, .size = sizeof(bytes) };
 	OT_TRY(vp_trampoline_emit(m->t.ops, m->t.nops, &m->guest.world, text + CODE_AT, text + VP_TRAMP_SITE,
-				  bytes, sizeof(bytes), &m->len));
+				  &code));
+	m->len = code.len;
+	m->exit_at = code.exit;
 	const char *wrong = tf_harmless(m, bytes, m->len, text + CODE_AT, text + VP_TRAMP_SITE);
 	if (wrong)
 		return ot_err_new(OT_ERR_INTERNAL, "bytes: %s", wrong);

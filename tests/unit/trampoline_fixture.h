@@ -46,8 +46,9 @@ struct tf_machine {
 	struct vp_facts facts;
 	struct vp_tramp_guest guest;
 	struct vp_trampoline t;
-	uint32_t len; /* bytes of the trampoline */
-	unsigned cpu; /* that hits */
+	uint32_t len;     /* bytes of the trampoline */
+	uint32_t exit_at; /* offset of its exit; 0: none */
+	unsigned cpu;     /* that hits */
 
 	/* of the last hit */
 	unsigned exits;

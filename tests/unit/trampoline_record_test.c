@@ -107,6 +107,7 @@ static void test_exits(void **state)
 	clauses[0].actions = &c[0].action;
 	fx_no_error(tf_compile(m, clauses, 2, VP_ARGS_FBT_ENTRY));
 	assert_true(m->t.exits);
+	assert_true(m->exit_at && m->exit_at < m->len);
 	assert_string_equal(m->t.why, "clause 1: stack()");
 	assert_int_equal(m->t.ncells, 0);
 	for (unsigned i = 0; i < 200u; i++) {

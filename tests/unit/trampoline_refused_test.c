@@ -103,7 +103,7 @@ static void test_unrecorded(void **state)
 	}
 	tf_case_traced(c, NULL, "ldgs " ARG0 " 1; ret 1");
 	m->guest.world.ring.count = 0;
-	fx_error(tf_compile(m, &c->clause, 1, VP_ARGS_FBT_ENTRY), OT_ERR_UNSUPPORTED, "there is no ring");
+	fx_error(tf_compile(m, &c->clause, 1, VP_ARGS_FBT_ENTRY), OT_ERR_UNSUPPORTED, "a record");
 	free(c);
 	tf_destroy(m);
 }
@@ -131,7 +131,6 @@ static void test_bounds(void **state)
 	struct tf_case *c = calloc(1, sizeof(*c));
 	struct dif_clause clauses[8];
 	uint8_t bytes[VP_TRAMP_BYTES_MAX], jump[VP_TRAMP_SITE];
-	uint32_t len;
 	(void)state;
 
 	make_long(c, VP_TRAMP_OBJECT_MAX - 2, 1);
@@ -150,11 +149,12 @@ static void test_bounds(void **state)
 	fx_no_error(tf_compile(m, &c->clause, 1, VP_ARGS_FBT_ENTRY));
 
 	/* too few bytes, and too far away */
-	fx_error(vp_trampoline_emit(m->t.ops, m->t.nops, &m->guest.world, 0, 0, bytes, m->len - 1, &len),
-		 OT_ERR_LIMIT, "more than");
-	fx_error(vp_trampoline_emit(m->t.ops, m->t.nops, &m->guest.world, 0, 3ull << 30, bytes, sizeof(bytes),
-				    &len),
-		 OT_ERR_LIMIT, "does not reach");
+	struct vp_tramp_code code = { .bytes = bytes, .size = m->len - 1 };
+	fx_error(vp_trampoline_emit(m->t.ops, m->t.nops, &m->guest.world, 0, 0, &code), OT_ERR_LIMIT,
+		 "more than");
+	code.size = sizeof(bytes);
+	fx_error(vp_trampoline_emit(m->t.ops, m->t.nops, &m->guest.world, 0, 3ull << 30, &code), OT_ERR_LIMIT,
+		 "does not reach");
 	assert_true(vp_trampoline_jump(0x1000, 0x80000000u, jump));
 	assert_false(vp_trampoline_jump(0x1000, 0x80001005u, jump));
 	assert_true(vp_trampoline_jump(0x80001000u, 0x1005u, jump));

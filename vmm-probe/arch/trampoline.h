@@ -129,12 +129,20 @@ struct vp_tramp_world {
 	uint8_t port; /* EXIT's, below 256 */
 };
 
+/* Where a trampoline's bytes go, and what they came to. */
+struct vp_tramp_code {
+	uint8_t *bytes;
+	uint32_t size; /* room */
+	uint32_t len;  /* in use */
+	uint32_t exit; /* offset of EXIT's instruction; 0: there is none */
+};
+
 /** The bytes of a trampoline at guest address @p at that ends by a jump to @p back, for operations that
- * vp_trampoline_check() (vmm-probe/trampoline) would pass: at most @p size into @p out, their number in @p
- * ret. LIMIT: more, or @p back is out of reach. */
+ * vp_trampoline_check() (vmm-probe/trampoline) would pass. LIMIT: more than there is room for, or @p back is
+ * out of reach. */
 OT_MUST_CHECK struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
 						const struct vp_tramp_world *world, uint64_t at,
-						uint64_t back, uint8_t *out, uint32_t size, uint32_t *ret);
+						uint64_t back, struct vp_tramp_code *code);
 
 /** May a jump replace the VP_TRAMP_SITE bytes at @p code? Only the one instruction that Linux puts at the
  * beginning of its functions for tracing, while it does nothing. */

@@ -90,7 +90,8 @@ OT_MUST_CHECK struct ot_err *vp_client_open(struct vp_client *client, const stru
 OT_MUST_CHECK struct ot_err *vp_client_enable(struct vp_client *client, int batch_fd);
 /** Rules for the stacks of processes: struct vp_frames_header and what follows it. */
 OT_MUST_CHECK struct ot_err *vp_client_frames(struct vp_client *client, int frames_fd);
-OT_MUST_CHECK struct ot_err *vp_client_start(struct vp_client *client);
+/** In @p note, of @p size bytes, what the operator is to know of it, or "". */
+OT_MUST_CHECK struct ot_err *vp_client_start(struct vp_client *client, char *note, size_t size);
 OT_MUST_CHECK struct ot_err *vp_client_stop(struct vp_client *client);
 /** Done with the modules that came and went up to event @p seen: those behind it, at most VP_MODULES_KEPT. */
 OT_MUST_CHECK struct ot_err *vp_client_modules(struct vp_client *client, uint64_t seen,

@@ -150,9 +150,19 @@ struct ot_err *vp_client_frames(struct vp_client *c, int frames_fd)
 	return bare_request(c, VP_MSG_FRAMES, &frames_fd, 1);
 }
 
-struct ot_err *vp_client_start(struct vp_client *c)
+struct ot_err *vp_client_start(struct vp_client *c, char *note, size_t size)
 {
-	return bare_request(c, VP_MSG_START, NULL, 0);
+	struct vp_msg msg = { .type = VP_MSG_START, .size = sizeof(msg) };
+	struct vp_msg_reply reply;
+	size_t got;
+
+	*note = '\0';
+	OT_TRY(vp_client_request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_REPLY, &reply, sizeof(reply),
+				 sizeof(reply), &got, NULL, 0, NULL));
+	reply.text[sizeof(reply.text) - 1] = '\0';
+	ot_utf8_tame_string(reply.text);
+	snprintf(note, size, "%s", reply.text);
+	return NULL;
 }
 
 struct ot_err *vp_client_stop(struct vp_client *c)

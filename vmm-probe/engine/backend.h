@@ -50,6 +50,36 @@ struct vp_backend_traps {
 	uint64_t (*held_ns)(void *backend);
 };
 
+/* What a guest's kernel is, for a room in it. */
+struct vp_resident_kernel {
+	uint64_t root; /* guest physical address of its top page table */
+	uint32_t levels;
+	uint64_t image_end;          /* virtual */
+	const uint64_t *percpu_base; /* by vCPU */
+	bool anyway;                 /* even if the host executes such code more slowly than an exit */
+};
+
+/* Memory of ours that the guest's kernel has mapped. It stays until the VM ends. */
+struct vp_resident_room {
+	uint8_t *code; /* here; the guest can't write it */
+	uint64_t code_gva;
+	uint32_t code_size;
+	uint8_t *data; /* of the vCPU whose per-CPU area is the lowest; another's is as far from it as … */
+	uint64_t data_gva;  /* … its area is from that one's */
+	uint64_t lowest;    /* base of that area */
+	uint32_t data_size; /* bytes of a vCPU's */
+	uint8_t port;       /* an `out` to it from this code is a hit of the site that leads there */
+};
+
+/* Code in place of traps: docs/design/017-resident-probes.md. install() has sites lead to vp_site.jump, where
+ * their text is as it should be. */
+struct vp_backend_resident {
+	/* Make the room for this kernel; what there was for another stays as it is. UNSUPPORTED, LIMIT: it
+	 * can't be had, with the reason. Service thread. */
+	struct ot_err *(*open)(void *backend, const struct vp_resident_kernel *kernel,
+			       struct vp_resident_room *ret);
+};
+
 /* Events and statistics of the VM: the vm provider. The backend reports events by vp_engine_vm(). */
 struct vp_backend_vm {
 	/* The names of each vCPU's statistics; returns their number. Service thread. */
@@ -145,6 +175,7 @@ struct vp_backend_ops {
 	/* NULL: unsupported. */
 	const struct vp_backend_counters *counters;
 	const struct vp_backend_traps *traps;
+	const struct vp_backend_resident *resident;
 	const struct vp_backend_vm *vm;
 	const struct vp_backend_cpc *cpc;
 	const struct vp_backend_host *host; /* not NULL: the host engine */

@@ -12,6 +12,7 @@
 #include "vmm-probe/guest/facts_families.h"
 #include "vmm-probe/guest/facts_mappings.h"
 #include "vmm-probe/guest/facts_percpu.h"
+#include "vmm-probe/guest/facts_resident.h"
 #include "vmm-probe/guest/guest_internal.h"
 
 /* include/linux/preempt.h: 8 bits of preemption, 8 of soft interrupts, 4 of hard ones, 4 (once 1) of NMIs.
@@ -48,6 +49,7 @@ void vp_facts_none(struct vp_facts *ret)
 	facts.stack_padding = 0;
 	facts.families = (struct vp_family_facts){ 0 };
 	facts.mappings = (struct vp_mapping_facts){ 0 };
+	facts.resident = (struct vp_resident_facts){ 0 };
 	*ret = facts;
 }
 
@@ -276,6 +278,7 @@ static struct ot_err *read_all(struct vp_guest *guest, const struct vp_regs *reg
 	read_text(guest, ret);
 	read_percpu(guest, btf, ret);
 	read_text_locks(guest, btf, ret);
+	vp_facts_resident(guest, &ret->resident);
 	OT_TRY(read_bases(guest, regs, nvcpus, ret->percpu_base));
 	if (!btf)
 		return ot_err_new(OT_ERR_UNSUPPORTED,

@@ -190,6 +190,8 @@ static struct ot_err *start_engine(struct glue *g, const struct options *o)
 				   .nram = nram,
 				   .ram_fds = &g->ram_fd,
 				   .nram_fds = 1,
+				   .spare_gpa = vp_mon_spare_gpa(g->mon),
+				   .spare_slot = nram,
 				   .kick = kick,
 				   .thread = thread,
 				   .kick_signal = vp_mon_kick_signal(),

@@ -264,3 +264,11 @@ const struct vp_mon_ram *vp_mon_ram(const struct vp_mon *mon, uint32_t *ret_coun
 	*ret_count = mon->nram;
 	return mon->ram;
 }
+
+uint64_t vp_mon_spare_gpa(const struct vp_mon *mon)
+{
+	const struct vp_mon_ram *last = &mon->ram[mon->nram - 1];
+	uint64_t end = last->gpa + last->size, gib = 1ull << 30;
+
+	return end < VP_MON_HIGH ? VP_MON_HIGH : (end + gib - 1) & ~(gib - 1);
+}

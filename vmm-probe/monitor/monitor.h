@@ -97,5 +97,7 @@ struct vp_mon_ram {
 /** The memfd of guest RAM, and its ranges by address; valid for the monitor's lifetime. */
 int vp_mon_ram_fd(const struct vp_mon *mon);
 const struct vp_mon_ram *vp_mon_ram(const struct vp_mon *mon, uint32_t *ret_count);
+/** Guest physical addresses from here on have nothing, up to the CPU's last one; a multiple of 1 GiB. */
+uint64_t vp_mon_spare_gpa(const struct vp_mon *mon);
 
 #endif

@@ -107,9 +107,15 @@ struct ot_err *vp_feed_start(struct vp_session *s, struct vp_feed *feed)
 {
 	if (!feed->has_work)
 		return NULL;
+	char note[VP_ERROR_TEXT], text[VP_ERROR_TEXT + VP_GUEST_NAME + 2];
+
 	vp_variables_give(s, feed);
-	OT_TRY(vp_note_gone(s, feed, vp_client_start(&feed->link->client)));
+	OT_TRY(vp_note_gone(s, feed, vp_client_start(&feed->link->client, note, sizeof(note))));
 	feed->started = true;
+	if (*note) {
+		snprintf(text, sizeof(text), "%s: %s", feed->link->client.guest_name, note);
+		vp_session_say(s, text);
+	}
 	return vp_agent_started(s, feed);
 }
 

@@ -42,13 +42,24 @@ static uint32_t only_cpu(const struct vp_session *s, const struct vp_feed *feed)
 	return feed->link && s->options->cpu >= 0 ? (uint32_t)s->options->cpu + 1 : 0;
 }
 
-/* A comparison is for guests that may not tell the truth: those can raise a backend's counters. */
+/* Code of ours in the guest, if it is asked for. */
+static uint32_t resident_flags(const struct dif_options *o)
+{
+	const char *inject = ot_map_gets(&o->set, "inject");
+
+	if (!inject || !strcmp(inject, "off"))
+		return 0;
+	return strcmp(inject, "force") ? VP_OPEN_RESIDENT : VP_OPEN_RESIDENT | VP_OPEN_RESIDENT_ANYWAY;
+}
+
+/* A comparison is for guests that may not tell the truth: those can raise a backend's counters, and what code
+ * in them has counted. */
 static uint32_t flags_of(const struct dif_options *o)
 {
 	const char *view = ot_map_gets(&o->set, "view");
+	bool both = view && !strcmp(view, "both");
 
-	return (o->destructive ? VP_OPEN_DESTRUCTIVE : 0u) |
-	       (view && !strcmp(view, "both") ? VP_OPEN_EACH_HIT : 0u);
+	return (o->destructive ? VP_OPEN_DESTRUCTIVE : 0u) | (both ? VP_OPEN_EACH_HIT : resident_flags(o));
 }
 
 /* It has its variables with the host engine. */

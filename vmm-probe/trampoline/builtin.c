@@ -13,11 +13,13 @@ struct ot_err *vp_tramp_load(struct vp_tramp_walk *w, uint8_t size, bool sign)
 	struct vp_flow_value from = *vp_tramp_r1(w);
 	bool task = from.kind == VP_FLOW_TASK;
 	uint64_t bytes = task ? g->task_size : g->percpu_size;
+	int64_t first = task ? 0 : g->percpu;
 
 	if (!task && from.kind != VP_FLOW_PERCPU)
 		return VP_TRAMP_REFUSED(
 		    "a load from an address that is neither in the running task nor in the per-CPU area");
-	if (from.n > bytes || size > bytes - from.n || from.n > INT32_MAX)
+	uint64_t within = from.n - (uint64_t)first;
+	if (within > bytes || size > bytes - within || (int64_t)from.n != (int32_t)from.n)
 		return VP_TRAMP_REFUSED("a load beyond the end of %s",
 					task ? "the running task" : "the per-CPU area");
 	struct vp_tramp_op *o = vp_tramp_add_rd(w, task ? VP_TRAMP_LOAD_TASK : VP_TRAMP_LOAD_PERCPU);

@@ -65,13 +65,18 @@ static struct ot_err *check_within(const struct checker *c, int64_t at, uint32_t
 	return NULL;
 }
 
+static struct ot_err *check_percpu(const struct checker *c, int64_t at, uint32_t bytes)
+{
+	return check_within(c, at - c->guest->percpu, bytes, c->guest->percpu_size);
+}
+
 /* What each load from the task and each record begins with. */
 static struct ot_err *check_world(const struct checker *c)
 {
 	const struct vp_tramp_world *w = &c->guest->world;
 
-	OT_TRY(check_within(c, w->current, 8, c->guest->percpu_size));
-	return w->ring.count ? check_within(c, w->preempt, 4, c->guest->percpu_size) : NULL;
+	OT_TRY(check_percpu(c, w->current, 8));
+	return w->ring.count ? check_percpu(c, w->preempt, 4) : NULL;
 }
 
 static struct ot_err *check_load(const struct checker *c, const struct vp_tramp_op *op)
@@ -83,8 +88,8 @@ static struct ot_err *check_load(const struct checker *c, const struct vp_tramp_
 	case VP_TRAMP_LOAD_PERCPU:
 		if (!size_is(op, true))
 			return BAD(c, 2, "a load of %u bytes", op->size);
-		return check_within(c, op->disp, op->size,
-				    op->kind == VP_TRAMP_LOAD_TASK ? g->task_size : g->percpu_size);
+		return op->kind == VP_TRAMP_LOAD_TASK ? check_within(c, op->disp, op->size, g->task_size)
+						      : check_percpu(c, op->disp, op->size);
 	case VP_TRAMP_NAMED:
 		if (!op->size || op->size > VP_TRAMP_TEXT)
 			return BAD(c, 2, "a name of %u bytes", op->size);

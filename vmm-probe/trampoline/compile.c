@@ -41,14 +41,14 @@ static void land(struct vp_tramp_maker *m, uint32_t first)
 
 /* --- all in place ---------------------------------------------------------------------------- */
 
-/* Words if possible, else a record. */
+/* Words if possible, else a record, if there is a ring for it. */
 static struct ot_err *actions(struct vp_tramp_maker *m)
 {
 	struct vp_trampoline *t = m->out;
 	uint32_t nops = t->nops, ncells = t->ncells, data = t->data_used;
 	struct ot_err *err = vp_tramp_words(m);
 
-	if (!err || ot_err_code(err) == OT_ERR_NO_MEMORY)
+	if (!err || ot_err_code(err) == OT_ERR_NO_MEMORY || !m->guest->world.ring.count)
 		return err;
 	ot_err_destroy(err);
 	t->nops = nops;

@@ -34,7 +34,8 @@
 struct vp_tramp_guest {
 	const struct vp_facts *facts; /* guest_id, and where a task has its name and numbers */
 	uint32_t task_size;           /* bytes of struct task_struct: all of the running task's are mapped */
-	uint32_t percpu_size; /* bytes of the per-CPU area, from offset 0 on, that are mapped for each CPU */
+	int32_t percpu;       /* offset in the per-CPU area of the part that is mapped for each CPU … */
+	uint32_t percpu_size; /* … and its bytes */
 	uint32_t strsize;     /* the session's */
 	uint32_t data_size;   /* bytes of a CPU's data, with the ring */
 	struct vp_tramp_world world;
@@ -55,9 +56,12 @@ struct vp_tramp_site {
 };
 
 /* The words of an aggregation, in each CPU's data: as dif_agg_init() makes them before the trampoline is
- * used, and dif_agg_merge() takes them. */
+ * used, and dif_agg_merge() takes them. A clause that has only sums and extremes has a word more, as theirs
+ * may be the same after it has fired. */
+#define VP_TRAMP_FIRED 0xffffffffu
+
 struct vp_tramp_cell {
-	uint32_t clause, action; /* indices */
+	uint32_t clause, action; /* indices; VP_TRAMP_FIRED: one word, how often the clause has fired */
 	uint32_t at;             /* offset in data, a multiple of 8 */
 	uint32_t nwords;
 };

@@ -54,13 +54,11 @@ static enum vp_tramp_kind kind_of(unsigned kind)
 	}
 }
 
-static struct ot_err *take_words(struct vp_tramp_maker *m, uint32_t action, const struct dif_action *a,
-				 uint32_t *ret_at)
+static struct ot_err *take_words(struct vp_tramp_maker *m, uint32_t action, uint32_t nwords, uint32_t *ret_at)
 {
 	struct vp_trampoline *t = m->out;
 	const struct vp_tramp_guest *g = m->guest;
 	uint64_t end = g->world.ring.count ? g->world.ring.at : g->data_size;
-	uint32_t nwords = dif_agg_words((enum dif_agg_kind)a->kind, a->arg);
 
 	if (t->ncells == VP_TRAMP_CELLS_MAX || t->data_used + nwords * 8ull > end)
 		return ot_err_new(OT_ERR_LIMIT, "no room for another aggregation's words");
@@ -78,7 +76,7 @@ static struct ot_err *aggregate(struct vp_tramp_maker *m, uint32_t index, const 
 
 	if (kind == VP_TRAMP_NOP || (kind != VP_TRAMP_COUNT && !a->object))
 		return REFUSED("no operation does it in place");
-	OT_TRY(take_words(m, index, a, &at));
+	OT_TRY(take_words(m, index, dif_agg_words((enum dif_agg_kind)a->kind, a->arg), &at));
 	if (a->object)
 		OT_TRY(vp_tramp_object(m, a->object));
 	if (kind != VP_TRAMP_COUNT) {
@@ -91,9 +89,26 @@ static struct ot_err *aggregate(struct vp_tramp_maker *m, uint32_t index, const 
 	return vp_tramp_registers(m, first);
 }
 
+/* Has it a word that differs after each hit? */
+static bool tells_hits(unsigned kind)
+{
+	return kind == DIF_AGG_count || kind == DIF_AGG_avg || kind == DIF_AGG_quantize;
+}
+
+/* Behind the aggregations: who sees it counted sees what they have. */
+static struct ot_err *count_firing(struct vp_tramp_maker *m)
+{
+	uint32_t first = m->out->nops, at = 0;
+
+	OT_TRY(take_words(m, VP_TRAMP_FIRED, 1, &at));
+	vp_tramp_add(m, VP_TRAMP_COUNT)->value = at;
+	return vp_tramp_registers(m, first);
+}
+
 struct ot_err *vp_tramp_words(struct vp_tramp_maker *m)
 {
 	const struct dif_clause *c = m->clause->clause;
+	bool told = true;
 
 	if (!c->nactions)
 		return REFUSED("a record");
@@ -103,8 +118,11 @@ struct ot_err *vp_tramp_words(struct vp_tramp_maker *m)
 			OT_TRY(ot_err_prefix(aggregate(m, i, a), "@%s()", dif_action_name(a->kind)));
 		else if (a->is_key || a->is_increment)
 			OT_TRY(check_key(a));
+		else if (a->kind == DIF_ACT_difexpr)
+			return REFUSED("a record, which the host keeps");
 		else
 			return REFUSED("%s()", dif_action_name(a->kind));
+		told = told && (!DIF_ACT_IS_AGG(a->kind) || tells_hits((unsigned)a->kind));
 	}
-	return NULL;
+	return told ? NULL : count_firing(m);
 }

@@ -142,6 +142,7 @@ static const struct option options[] = {
 	{ "incdir", A_TEXT, COMMAND_LINE, 0 },
 	{ "ldpath", A_TEXT, COMMAND_LINE, 0 },
 	{ "libdir", A_TEXT, COMMAND_LINE, 0 },
+	{ "inject", A_WORD, COMMAND_LINE, 0, "on|off|force" },
 	{ "noattach", FLAG, COMMAND_LINE, FIELD(noattach) },
 	{ "objcopypath", A_TEXT, COMMAND_LINE, 0 },
 	{ "setenv", A_TEXT, COMMAND_LINE, 0 },

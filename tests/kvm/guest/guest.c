@@ -11,7 +11,8 @@
  *   wait=N    before 16 of them each it waits for the chip: 0 not at all, 1 for its transmitter, 2 for
  *             its interrupt
  *   rounds=N  rounds before it ends (0: until it is killed)
- *   await=1   they count from the one that finds the text of round_end() changed: it has a probe
+ *   await=1   they count from the one that finds the text of round_end() changed: it has a probe; until that
+ *             one's end probed_nop()'s second argument is 6, and then 7
  *   keys=N    how often a round that patches turns a static key on and off (2)
  *   input=1   it ends also after the round in which a byte comes on its serial port
  *   end=N     how: 0 powers off, 1 resets, 2 has a triple fault, 3 spins with interrupts off, 4 does what
@@ -52,7 +53,8 @@ uint64_t ap_stack;
 volatile uint32_t bp_count;
 static volatile uint32_t online, arrived, generation;
 uint64_t cpus = 1, calls = 100, rounds, key_times;
-static uint64_t io, ports, step, trace, timer, input, await;
+static uint64_t io, ports, step, trace, timer, input;
+static volatile uint64_t await;
 static volatile bool stopped;
 
 /* --- the machine ---------------------------------------------------------------------------- */
@@ -240,11 +242,13 @@ static void barrier(void)
 
 void call_all(uint64_t i, uint32_t cpu)
 {
+	uint64_t second = await ? 6 : 7;
+
 	if (step)
 		call_stepped(i, cpu);
 	if (trace)
 		call_traced(i, cpu);
-	check("nop", probed_nop(i, 7), i + 7);
+	check("nop", probed_nop(i, second), i + second);
 	check("endbr", probed_endbr(i), i + 1);
 	check("push", probed_push(i), i + 2);
 	check("push1", probed_push1(i), i + 3);
@@ -281,6 +285,8 @@ static void write_ports(void)
 
 static void run(uint32_t cpu)
 {
+	if (percpu_setup)
+		percpu_setup(cpu);
 	if (patching_run) {
 		patching_run(cpu);
 		return;

@@ -53,6 +53,8 @@ void round_begin(uint64_t n, uint64_t patching);
 void round_end(uint64_t n);
 /** Every function of probed.S once, results checked. */
 void call_all(uint64_t i, uint32_t cpu);
+/** percpu.c, in the guest that has it: this vCPU's per-CPU area. */
+void percpu_setup(uint32_t cpu) __attribute__((weak));
 /** patching.c, in the guest that has it: its rounds instead. */
 void patching_run(uint32_t cpu) __attribute__((weak));
 

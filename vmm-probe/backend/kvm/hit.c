@@ -145,8 +145,8 @@ static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const 
 	fire(kvm, v, vcpu, t);
 	/* The instruction under the trap: the guest continues past a nop by itself, others are emulated here
 	 * or stepped. A guest that single-steps is owed a trap after it, which an emulating KVM forgets. */
-	bool goes_on =
-	    t->kind == VP_TRAP_OUT && !t->stepped && t->insn.op == VP_INSN_NOP && !(regs->rflags & RFLAGS_TF);
+	bool goes_on = t->kind == VP_TRAP_JUMP || (t->kind == VP_TRAP_OUT && !t->stepped &&
+						   t->insn.op == VP_INSN_NOP && !(regs->rflags & RFLAGS_TF));
 	bool done = goes_on || (!t->stepped && emulate(v, t, vcpu));
 	if (ot_unlikely(sentinel))
 		at_sentinel(kvm, vcpu, sentinel, slot, first);
@@ -154,10 +154,15 @@ static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const 
 		vp_kvm_step_begin(kvm, vcpu, gva, in_text);
 }
 
-/* The trap that an `out` to @port came from. Hosts leave RIP at it or after it. */
+/* The trap that an `out` to @port came from. Hosts leave RIP at it or after it. In a resident probe's code it
+ * may be one of before the last plan, which a task has been in since. */
 static const struct vp_kvm_trap *find(const struct vp_kvm_traps *traps, uint64_t rip, uint16_t port)
 {
-	const struct vp_kvm_trap *t = vp_kvm_traps_find(traps, rip);
+	const struct vp_kvm_trap *t = vp_kvm_exits_find(traps, rip);
+
+	if (t)
+		return t->kind == VP_TRAP_JUMP ? t : NULL;
+	t = vp_kvm_traps_find(traps, rip);
 
 	if (t && t->kind == VP_TRAP_OUT && t->port == port)
 		return t;

@@ -10,6 +10,7 @@
 #include "vmm-probe/backend/kvm/keys.h"
 #include "vmm-probe/backend/kvm/kvm.h"
 #include "vmm-probe/backend/kvm/patching.h"
+#include "vmm-probe/backend/kvm/resident.h"
 #include "vmm-probe/backend/kvm/state.h"
 
 /* The ports of traps. Adjacent sites use different ones: then port and RIP identify the trap, on hosts that
@@ -24,6 +25,7 @@ enum vp_trap_kind {
 	VP_TRAP_COUNT, /* KVM counts it, without an exit */
 	VP_TRAP_INT3,  /* of one byte, where no `out` fits */
 	VP_TRAP_HW,    /* a debug register; memory is unchanged */
+	VP_TRAP_JUMP,  /* no trap: it leads to the code of a resident probe */
 };
 
 struct vp_kvm_trap {
@@ -52,6 +54,7 @@ struct vp_kvm_traps {
 	struct vp_kvm_trap *list;
 	uint32_t n, mask;
 	uint32_t *slots;              /* index + 1; 0: empty */
+	uint32_t *exits;              /* the same by vp_site.exit; NULL: no site has one */
 	bool int3;                    /* some are */
 	bool sentinels;               /* some are */
 	uint64_t hw[VP_HW_SITES];     /* addresses of sites with a debug register; 0: none */
@@ -123,6 +126,7 @@ struct vp_kvm {
 	_Atomic uint64_t step_end; /* when a waiter may end it, CLOCK_MONOTONIC in ns */
 	struct vp_kvm_patching patching;
 	struct vp_kvm_keys keys;
+	struct vp_kvm_resident resident;
 	pthread_mutex_t lock; /* only for waiting: held and running are atomics */
 	pthread_cond_t changed;
 };
@@ -191,6 +195,14 @@ OT_MUST_CHECK struct ot_err *vp_kvm_users_add(const struct vp_kvm *kvm, struct v
  * its own process, and executes the instruction next. Hit path. */
 bool vp_kvm_at_user(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu,
 		    const struct vp_kvm_traps *traps);
+
+/* jumps.c: sites that lead to the code of resident probes */
+/** Make @p t a jump over the instruction that it has recorded; false: that has to be trapped. */
+bool vp_kvm_aim_jump(struct vp_kvm_trap *t);
+/** Fill traps->exits, which traps_destroy() frees. NO_MEMORY. */
+OT_MUST_CHECK struct ot_err *vp_kvm_exits_create(struct vp_kvm_traps *traps);
+/** The site whose code has exited, with RIP at its `out` or behind; NULL: none. Hit path. */
+const struct vp_kvm_trap *vp_kvm_exits_find(const struct vp_kvm_traps *traps, uint64_t rip);
 
 /* counters.c */
 void vp_kvm_counters_init(struct vp_kvm *kvm);

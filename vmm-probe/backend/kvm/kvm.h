@@ -32,6 +32,10 @@ struct vp_kvm_config {
 	uint32_t nram;
 	const int *ram_fds;
 	uint32_t nram_fds;
+	/* Guest physical addresses from here on, and slots of memory from this one on, that are the backend's
+	 * to use; 0: there are none, and so no resident probes. */
+	uint64_t spare_gpa;
+	uint32_t spare_slot;
 	/* Make this vCPU's KVM_RUN return soon. Any thread. */
 	void (*kick)(void *arg, uint32_t vcpu);
 	/* Optional: without it there are no counters of vCPUs. The thread that runs this vCPU; 0: it has not

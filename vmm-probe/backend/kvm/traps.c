@@ -58,6 +58,13 @@ static void aim_out(struct vp_kvm_trap *t)
 	write_out(t);
 }
 
+/* To the code of a resident probe, or out to us. */
+static void aim(struct vp_kvm_trap *t)
+{
+	if (!vp_kvm_aim_jump(t))
+		aim_out(t);
+}
+
 /* The action after a hit: none, emulating the instruction, or a step. */
 static struct ot_err *plan_after(const struct vp_kvm *kvm, struct vp_kvm_trap *t)
 {
@@ -85,7 +92,7 @@ static void plan_out(struct vp_kvm *kvm, struct vp_kvm_trap *t, const struct vp_
 	if (site->ncounters == 1 && !site->necbs && !site->agent && !site->sentinel && !t->stepped)
 		t->count_port = vp_kvm_counter_port(kvm, site->counters[0]);
 	t->hit_port = hit_port(t, before);
-	aim_out(t);
+	aim(t);
 }
 
 /* The nop or the jump of this branch on a static key. */
@@ -105,6 +112,7 @@ static struct ot_err *make_trap(struct vp_kvm *kvm, const struct vp_site *site,
 				  (unsigned long long)site->target, (unsigned long long)site->gva);
 	OT_TRY(plan_after(kvm, &t));
 	t.len = trap_length(site, &t);
+	memcpy(t.old, site->bytes, sizeof(t.old));
 	if (site->trap == VP_SITE_HW) {
 		t.kind = VP_TRAP_HW;
 		t.len = 0;
@@ -120,7 +128,6 @@ static struct ot_err *make_trap(struct vp_kvm *kvm, const struct vp_site *site,
 		t.len = 1;
 		t.now[0] = VP_OPCODE_INT3;
 	}
-	memcpy(t.old, site->bytes, t.len);
 	*ret = t;
 	return NULL;
 }
@@ -163,7 +170,7 @@ struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struct vp_plan *pla
 	struct vp_kvm_traps *traps = calloc(1, sizeof(*traps));
 	uint32_t size = 16;
 
-	static_assert(sizeof(*traps->list) + 4 * sizeof(*traps->slots) <= VP_PRIVATE_SITE,
+	static_assert(sizeof(*traps->list) + 8 * sizeof(*traps->slots) <= VP_PRIVATE_SITE,
 		      "the bound of a site's memory holds");
 	if (!traps)
 		return ot_err_nomem();
@@ -174,6 +181,8 @@ struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struct vp_plan *pla
 	traps->list = calloc(plan->nsites + 1u, sizeof(*traps->list));
 	traps->slots = calloc(size, sizeof(*traps->slots));
 	struct ot_err *err = traps->list && traps->slots ? fill(kvm, traps, plan) : ot_err_nomem();
+	if (!err)
+		err = vp_kvm_exits_create(traps);
 	if (!err)
 		err = vp_kvm_users_add(kvm, traps);
 	if (!err)
@@ -193,6 +202,7 @@ void vp_kvm_traps_destroy(struct vp_kvm_traps *traps)
 	vp_kvm_meters_close(traps);
 	free(traps->list);
 	free(traps->slots);
+	free(traps->exits);
 	free(traps->users);
 	free(traps);
 }
@@ -256,7 +266,7 @@ static bool adopt(struct vp_kvm_trap *t, const uint8_t *text)
 		return false;
 	memcpy(t->old, text, t->len);
 	t->insn = insn;
-	aim_out(t);
+	aim(t);
 	return true;
 }
 

@@ -57,6 +57,9 @@ struct vp_clause {
 	bool counts_only;           /* one count() with a key that is constant per probe, and nothing else */
 	bool counts_per_probe;      /* … and its key depends on the probe */
 	struct vp_counter *counter; /* … and if not, the counter of all its ECBs; NULL: none yet */
+	/* service/resident.c: where its words are in the data of trampolines, if all of its ECBs share them;
+	 * end 0: there are none yet */
+	uint32_t words_at, words_end;
 };
 
 /* A site's program (vp_batch_site.program, .raw). */

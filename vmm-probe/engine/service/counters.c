@@ -9,8 +9,6 @@
  */
 #include <stdlib.h>
 
-#include "vmm-probe/engine/hit/buffer.h"
-#include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/service/parts.h"
 
 /* The counter that all of a clause's ECBs share. */
@@ -99,44 +97,14 @@ void vp_counters_collect(struct vp_engine_session *es)
 		}
 }
 
-/* Evaluate the tuple of the counter's key in the service vCPU's memory; false: a fault, which a constant
- * can't cause. */
-static bool make_tuple(struct vp_engine_session *es, const struct vp_counter *c,
-		       const struct dif_action **ret_agg, const struct dif_agg_layout **ret_layout)
-{
-	struct vp_vcpu_session *v = es->spare;
-	const struct vp_clause *clause = c->ecb->clause;
-	uint32_t last = clause->source->nactions - 1;
-
-	v->ecb = c->ecb;
-	dif_vm_begin(&v->vm, DIF_FUEL_DEFAULT);
-	dif_vm_begin_clause(&v->vm);
-	for (uint32_t i = 0; i < last; i++)
-		if (vp_store_datum(v, &clause->steps[i], v->tuple) != DIF_FAULT_NONE)
-			return false;
-	*ret_agg = &clause->source->actions[last];
-	*ret_layout = clause->steps[last].agg;
-	memcpy(v->tuple, &(*ret_agg)->aggid, sizeof((*ret_agg)->aggid));
-	return true;
-}
-
 static void fold(struct vp_engine_session *es, struct vp_counter *c, uint32_t vcpu, uint32_t half)
 {
-	struct vp_vcpu_session *v = &es->vcpus[vcpu];
-	const struct dif_agg_layout *layout;
-	const struct dif_action *agg;
+	uint64_t *words = vp_entry_of(es, c->ecb, c->ecb->clause->source->nactions - 1, vcpu, half);
 
-	if (!make_tuple(es, c, &agg, &layout) || !v->aggs[half].mem)
-		return;
-	uint64_t *words = dif_aggtab_lookup(&v->aggs[half], layout, (enum dif_agg_kind)agg->kind, agg->arg,
-					    es->spare->tuple, c->ecb->epid);
-	if (!words) {
-		vp_count(&v->agg_dropped[half], &v->status->aggregation[half].dropped);
+	if (!words)
 		return; /* stays pending: the next half may have room */
-	}
 	*words += c->pending[vcpu];
 	c->pending[vcpu] = 0;
-	__atomic_store_n(&v->status->aggregation[half].used, v->aggs[half].used, __ATOMIC_RELEASE);
 }
 
 void vp_counters_fold(struct vp_engine_session *es, bool stopped)

@@ -128,6 +128,7 @@ void vp_engine_destroy(struct vp_engine *engine)
 	vp_profile_stop(engine);
 	vp_vm_stop(engine);
 	vp_semaphores_forget(engine);
+	vp_resident_deinit(engine);
 	ot_guarded_off();
 	pthread_mutex_destroy(&engine->service->modules.lock);
 	free(engine->service->slots.used);

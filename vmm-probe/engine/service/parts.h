@@ -70,6 +70,14 @@ void vp_spec_poll(struct vp_engine_session *es);
 /** After: move the records of other vCPUs under committed ids, and free the ids. */
 void vp_spec_clean(struct vp_engine_session *es, uint64_t now);
 
+/* --- entry.c: entries of aggregations ------------------------------------------------------------- */
+
+/** The words of the entry of @p ecb's aggregating action @p action, whose key is the same at each hit, in a
+ * half that vCPU @p vcpu does not write: as dif_agg_init() makes them if it is new. NULL: there is no room,
+ * which is counted as a drop. */
+uint64_t *vp_entry_of(struct vp_engine_session *es, const struct vp_ecb *ecb, uint32_t action, uint32_t vcpu,
+		      uint32_t half);
+
 /* --- counters.c: clauses that only count ---------------------------------------------------------- */
 
 /** Give @p ecb a slot if it only counts and the backend has a free one. */

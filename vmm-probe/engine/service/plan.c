@@ -247,6 +247,7 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_plan **ret)
 	group(m, items, n);
 	free(items);
 	trim(m);
+	vp_resident_plan(engine, &m->plan);
 	ask_costs(engine, &m->plan);
 	m->plan.profiling = profiling;
 	m->plan.vm_events = vm_events;
@@ -263,6 +264,8 @@ struct ot_err *vp_replan(struct vp_engine *engine)
 	engine->service->replan = true;
 	vp_stale_check(engine);
 	OT_TRY(build(engine, &plan));
+	if (!plan)
+		vp_resident_plan(engine, NULL);
 	if (plan || engine->service->plan) {
 		struct ot_err *err = engine->ops->install(engine->backend, plan);
 		if (err) {

@@ -280,10 +280,13 @@ static struct ot_err *do_frames(struct vp_server *s, struct vp_connection *c, co
 
 static struct ot_err *do_start(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
 {
+	struct vp_msg_reply reply = { .head = { VP_MSG_REPLY, sizeof(reply) } };
+
 	(void)req;
 	OT_TRY(vp_engine_session_start(c->es));
 	vp_access_start(c->access, s->engine->service->guest_name);
-	return NULL;
+	vp_resident_describe(c->es, reply.text, sizeof(reply.text));
+	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
 }
 
 static struct ot_err *do_stop(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
@@ -375,7 +378,10 @@ static const struct request_kind request_kinds[] = {
 	[VP_MSG_OPEN] = { .size = sizeof(struct vp_msg_open), .handle = do_open },
 	[VP_MSG_ENABLE] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_enable },
 	[VP_MSG_FRAMES] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_frames },
-	[VP_MSG_START] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_start },
+	[VP_MSG_START] = { .size = sizeof(struct vp_msg),
+			   .needs_session = true,
+			   .answers_itself = true,
+			   .handle = do_start },
 	[VP_MSG_SWITCH] = { .size = sizeof(struct vp_msg),
 			    .needs_session = true,
 			    .answers_itself = true,

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "vmm-probe/engine/hit/hit_session.h"
+#include "vmm-probe/engine/service/resident.h"
 #include "vmm-probe/engine/service/semaphores.h"
 #include "vmm-probe/engine/service/session.h"
 #include "vmm-probe/engine/wire/patches.h"
@@ -55,6 +56,7 @@ struct vp_service {
 	uint32_t guest_end; /* enum vp_guest_end to report to the sessions */
 	struct vp_modules_log modules;
 	struct vp_semaphores semaphores;
+	struct vp_resident resident;
 };
 
 /** Can sites be in processes, here and on this host? Service thread. */

@@ -41,6 +41,7 @@ struct ot_err *vp_engine_session_start(struct vp_engine_session *es)
 	es->service->modules_seen = es->service->modules_reported = engine->service->modules.handled;
 	set_activity(es, VP_ACTIVE);
 	vp_counters_base(es);
+	vp_resident_base(es);
 	vp_semaphores_update(engine);
 	err = vp_profile_update(engine);
 	if (!err)
@@ -93,8 +94,10 @@ void vp_engine_tell_end(struct vp_engine *engine)
 		ot_err_destroy(
 		    vp_engine_session_stop(es)); /* sites of a kernel that has ended: nothing is lost */
 		/* the engine may end before the next exchange is requested */
-		if (es->activity == VP_STOPPED)
+		if (es->activity == VP_STOPPED) {
 			vp_counters_fold(es, true);
+			vp_resident_fold(es, true);
+		}
 		__atomic_store_n(&es->vcpus[0].status->guest_end, how, __ATOMIC_RELEASE);
 	}
 }
@@ -135,6 +138,7 @@ static struct ot_err *answer(struct vp_engine_session *es, bool exchange, struct
 		reply.now_ns = vp_now();
 		vp_buffers_switch(es, reply.now_ns);
 		vp_counters_fold(es, false);
+		vp_resident_fold(es, false);
 		vp_spec_clean(es, reply.now_ns);
 	} else {
 		reply.now_ns = vp_now();

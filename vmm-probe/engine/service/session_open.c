@@ -260,7 +260,8 @@ static bool same_task(const struct vp_facts *a, const struct vp_facts *b)
 	       !memcmp(a->percpu_base, b->percpu_base, sizeof(a->percpu_base)) &&
 	       a->current_task == b->current_task && a->task_tgid == b->task_tgid &&
 	       a->task_pid == b->task_pid && a->task_comm == b->task_comm &&
-	       a->task_comm_size == b->task_comm_size;
+	       a->task_comm_size == b->task_comm_size &&
+	       !memcmp(&a->resident, &b->resident, sizeof(a->resident));
 }
 
 /* Two clients of one guest have read the same facts, unless it was booted again between them. */
@@ -276,6 +277,7 @@ void vp_engine_session_free(struct vp_engine_session *es)
 {
 	vp_guard_destroy(es);
 	vp_counters_free(es);
+	vp_resident_free(es);
 	vp_spec_deinit(es);
 	for (uint32_t i = 0; es->vcpus && i <= es->open.nvcpus; i++)
 		free_vcpu(&es->vcpus[i]);

@@ -40,6 +40,16 @@ struct vp_family_facts {
 	uint32_t page_index; /* with the others: which page of a file it is. VP_NO_OFFSET: unknown */
 };
 
+/* What code that a guest executes itself may rely on (docs/design/017-resident-probes.md). All, or none:
+ * image_end is 0. */
+struct vp_resident_facts {
+	uint64_t image_end; /* the kernel's image ends there */
+	uint32_t task_size; /* bytes of a struct task_struct; 0: unknown, and nothing is read there */
+	int32_t percpu;     /* offset, from a per-CPU area's base, of the part that the image laid out … */
+	uint32_t percpu_size; /* … and its bytes */
+	uint32_t pad;
+};
+
 /* How a process's mappings are found, and the pages of their files (hit/untouched.c). All, or none: vmemmap
  * is 0. A table of constants, as vp_facts is. */
 struct vp_mapping_facts {
@@ -114,6 +124,7 @@ struct vp_facts {
 	    stack_padding; /* between the user's registers (struct pt_regs) and the top of a task's stack */
 	struct vp_family_facts families;
 	struct vp_mapping_facts mappings;
+	struct vp_resident_facts resident;
 };
 
 #endif

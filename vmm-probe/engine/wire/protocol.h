@@ -46,7 +46,7 @@
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
-#define VP_PROTOCOL_VERSION 28u
+#define VP_PROTOCOL_VERSION 29u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -132,7 +132,7 @@ struct vp_msg_reply {
 	struct vp_msg head;
 	uint32_t code; /* 0: done, else enum ot_err_code */
 	uint32_t pad;
-	char text[VP_ERROR_TEXT];
+	char text[VP_ERROR_TEXT]; /* of the error; of a success, what the operator is to know of it, or "" */
 };
 
 struct vp_msg_patches_reply {
@@ -213,6 +213,9 @@ struct vp_msg_open {
 enum {
 	VP_OPEN_DESTRUCTIVE = 1,
 	VP_OPEN_EACH_HIT = 2, /* no counts by counters that the guest can raise, see backend.h */
+	VP_OPEN_RESIDENT =
+	    4, /* the guest may be given code that counts and tests where its functions begin */
+	VP_OPEN_RESIDENT_ANYWAY = 8, /* … even if the host executes that more slowly than an exit */
 };
 
 #define VP_ENGINES_MAX 32 /* of one session */

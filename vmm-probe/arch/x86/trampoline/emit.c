@@ -249,8 +249,10 @@ static struct ot_err *leave(struct vp_emitter *e, bool exits)
 
 	for (unsigned i = e->pushed; i > 0; i--)
 		vp_asm_pop(&e->a, vp_emit_reg((uint8_t)(FREE_REGS + i - 1)));
-	if (exits)
+	if (exits) {
+		e->exit = e->a.len;
 		vp_asm_bytes(&e->a, out, sizeof(out));
+	}
 	vp_asm_bytes(&e->a, &jmp, 1);
 	if (!reaches(e->at + e->a.len + sizeof(distance), e->back, &distance))
 		return ot_err_new(OT_ERR_LIMIT, "a trampoline at %#llx does not reach %#llx",
@@ -291,9 +293,11 @@ static struct ot_err *operation(struct vp_emitter *e, const struct vp_tramp_op *
 
 struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
 				  const struct vp_tramp_world *world, uint64_t at, uint64_t back,
-				  uint8_t *out, uint32_t size, uint32_t *ret)
+				  struct vp_tramp_code *code)
 {
-	struct vp_emitter e = { .a = { .code = out, .size = size }, .world = world, .at = at, .back = back };
+	struct vp_emitter e = {
+		.a = { .code = code->bytes, .size = code->size }, .world = world, .at = at, .back = back
+	};
 	struct ot_err *err = NULL;
 
 	e.pushed = count_pushed(ops, nops);
@@ -307,9 +311,9 @@ struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
 	if (!err)
 		err = leave(&e, false);
 	if (!err && e.a.full)
-		err = ot_err_new(OT_ERR_LIMIT, "a trampoline of more than %u bytes", size);
-	if (!err)
-		*ret = e.a.len;
+		err = ot_err_new(OT_ERR_LIMIT, "a trampoline of more than %u bytes", code->size);
+	code->len = e.a.len;
+	code->exit = e.exit;
 	return err;
 }
 

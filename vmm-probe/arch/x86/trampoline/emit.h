@@ -17,6 +17,7 @@ struct vp_emitter {
 	struct vp_assembler a;
 	const struct vp_tramp_world *world;
 	unsigned pushed; /* registers of the guest that are saved on its stack */
+	uint32_t exit;   /* offset of EXIT's instruction; 0: none yet */
 	uint64_t at, back;
 	/* Jumps to operations that have no place yet. */
 	struct {

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Resident probes in the small guest: resident_test.py OUTSIGHT SMALL-GUEST. Ends with 77 where there is no KVM.
+
+The host may be one on which they lose (-x inject=on says so): here they are forced. What they count must be what traps
+count.
+"""
+import os
+import re
+import signal
+import subprocess
+import time
+
+from small_guest import CALLS, GUEST, ROUND, GuestTest, Vm, counts_of, elf_text, main
+from lib.pace import limit, rounds
+
+RESIDENT = os.path.join(os.path.dirname(GUEST), "resident-guest")
+# Those of probed.S whose entry is the nop of function tracing.
+NOPS = ("nop", "endbr")
+ENTRIES = ",".join(f"fbt::probed_{f}:entry" for f in NOPS)
+
+
+class Resident(GuestTest):
+    def vm(self, cpus, extra="", kernel=RESIDENT):
+        vm = Vm(cpus, extra, kernel)
+        self.addCleanup(vm.close)
+        return vm
+
+    def trace(self, vm, program, *options):
+        """Its output, and what was said about resident probes."""
+        done = subprocess.run(vm.command(program, "-x", "inject=force", *options), capture_output=True, text=True,
+                              timeout=limit(120), check=False)
+        self.assertEqual(done.returncode, 0, done.stderr + vm.console())
+        said = re.search(r"\S+: (\d+) places of probes are in the guest's own path(?:, (\d+) of these exit[^;]*)?"
+                         r"(?:; (\d+) are trapped: (.*))?$", done.stderr, re.M)
+        self.assertTrue(said, done.stderr)
+        return done.stdout, (int(said[1]), int(said[2] or 0), int(said[3] or 0), said[4])
+
+    def check_clean(self, vm):
+        self.assertEqual(vm.text(), elf_text(vm.kernel)[1])
+        self.assertNotIn("FAIL", vm.console())
+        self.assertEqual(vm.trace(ROUND % "").strip(), "")
+
+    def rounds(self, cpus, clauses, *options, n=6):
+        """The clauses' output when the guest has ended: with /arg1 == 7/ probed_nop() counts in n - 1 whole rounds."""
+        vm = self.vm(cpus, f"await=1 rounds={n}")
+        return self.trace(vm, f"fbt::round_end:entry {{ @never = count(); }} {clauses} END {{ clear(@never); trunc(@never); }}",
+                          *options)
+
+    def test_counts(self):
+        """Each call, on several vCPUs."""
+        for cpus in rounds((1, 4), (1, 2, 4)):
+            with self.subTest(cpus=cpus):
+                out, said = self.rounds(cpus, "fbt::probed_nop:entry /arg1 == 7/ { @[probefunc] = count(); }")
+                self.assertEqual(said[:3], (2, 0, 0))
+                self.assertEqual(counts_of(out), {("probed_nop",): 5 * CALLS * cpus})
+
+    def test_aggregations(self):
+        """All that is done in place, of an argument: 0 to CALLS - 1 in each round on each vCPU."""
+        out, said = self.rounds(2, "fbt::probed_nop:entry /arg1 == 7/ { @[\"n\"] = count(); @s[\"s\"] = sum(arg0); "
+                                "@l[\"l\"] = min(arg0); @m[\"m\"] = max(arg0); @a[\"a\"] = avg(arg0); "
+                                "@z[\"z\"] = sum(0); }")
+        self.assertEqual(said[:3], (2, 0, 0))
+        times, total = 10, sum(range(CALLS))
+        self.assertEqual(counts_of(out), {("n",): times * CALLS, ("s",): times * total, ("l",): 0, ("m",): CALLS - 1,
+                                          ("a",): total // CALLS, ("z",): 0})
+
+    def test_quantize(self):
+        out, said = self.rounds(2, "fbt::probed_nop:entry /arg1 == 7/ { @ = quantize(arg0); }")
+        self.assertEqual(said[:3], (2, 0, 0))
+        got = {int(m[1]): int(m[2]) for m in re.finditer(r"^ +(\d+) \|\S* +(\d+) *$", out, re.M) if int(m[2])}
+        want = {0: 1, 1: 1, 2: 2, 4: 4, 8: 8, 16: 16, 32: CALLS - 32}
+        self.assertEqual(got, {value: 10 * n for value, n in want.items()})
+
+    def test_filter(self):
+        """What only the host can do exits where the predicate holds."""
+        out, said = self.rounds(2, "fbt::probed_nop:entry /arg1 == 7 && arg0 >= 40/ { @[arg0, vcpu < 2] = count(); }")
+        self.assertEqual(said[:3], (2, 1, 0))
+        self.assertEqual(counts_of(out), {(str(i), "1"): 10 for i in range(40, CALLS)})
+
+    def test_trapped(self):
+        """A clause without a predicate that needs the host, a return, and a function without a nop: as ever."""
+        out, said = self.rounds(1, "fbt::probed_nop:entry /arg1 == 7/ { @n[\"n\"] = count(); } "
+                                "fbt::probed_nop:entry { @t[\"t\"] = max(timestamp); clear(@t); trunc(@t); } "
+                                "fbt::probed_push:entry,fbt::probed_nop:return { @r[probefunc] = count(); }")
+        self.assertEqual(said[:3], (1, 0, 1), said) # KVM counts the others
+        self.assertIn("clause 2", said[3])
+        self.assertEqual(counts_of(out)[("n",)], 5 * CALLS)
+
+    def test_not_asked(self):
+        vm = self.vm(1)
+        done = subprocess.run(vm.command(ROUND % f"{ENTRIES} {{ @ = count(); }}"), capture_output=True, text=True,
+                              timeout=limit(120), check=True)
+        self.assertNotIn("guest's own path", done.stderr)
+
+    def test_toggled(self):
+        """On and off under the guest's feet; its results are checked by itself."""
+        vm = self.vm(2)
+        for _ in range(rounds(10, 300)):
+            out, said = self.trace(vm, ROUND % f"{ENTRIES} {{ @[probefunc] = count(); }}")
+            self.assertGreaterEqual(said[0], 2)
+            self.assertEqual({k[0] for k in counts_of(out)}, {f"probed_{f}" for f in NOPS})
+        self.check_clean(vm)
+
+    def test_killed(self):
+        """kill -9 of outsight: the jumps are removed, the guest runs on."""
+        vm = self.vm(2)
+        for _ in range(rounds(5, 50)):
+            tracer = subprocess.Popen(vm.command(f"{ENTRIES} {{ @[probefunc] = count(); }}", "-x", "inject=force"),
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            end = time.monotonic() + limit(60)
+            while vm.text() == elf_text(vm.kernel)[1] and time.monotonic() < end:
+                self.assertIsNone(tracer.poll())
+            tracer.send_signal(signal.SIGKILL)
+            tracer.communicate()
+            vm.wait_clean()
+        self.check_clean(vm)
+
+    def test_two_sessions(self):
+        """Both want it: one trampoline counts for both. One does not: there is a trap."""
+        vm = self.vm(2)
+        for options in ((), ("-x", "inject=force")):
+            first = subprocess.Popen(vm.command("fbt::probed_nop:entry { @n[probefunc] = count(); }", *options),
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            while vm.text() == elf_text(vm.kernel)[1]:
+                self.assertIsNone(first.poll())
+                time.sleep(0.02)
+            out, said = self.trace(vm, ROUND % f"{ENTRIES} {{ @[probefunc] = count(); }}")
+            self.assertEqual(said[2] > 2, not options, said)
+            self.assertEqual({k[0] for k in counts_of(out)}, {f"probed_{f}" for f in NOPS})
+            first.send_signal(signal.SIGINT)
+            stdout, stderr = first.communicate(timeout=limit(30))
+            self.assertEqual(first.returncode, 0, stderr)
+            self.assertGreater(counts_of(stdout.decode())[("probed_nop",)], 0)
+        self.check_clean(vm)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sites that lead to the code of resident probes. A jump is one more kind of trap: the same bytes are
+ * replaced, under the same rules, and the guest's own patching finds its text without it. Where that puts
+ * another instruction (function tracing's call), the site is trapped until the nop is back.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "vmm-probe/arch/trampoline.h"
+#include "vmm-probe/backend/kvm/internal.h"
+
+#define OUT_LENGTH 2u
+
+bool vp_kvm_aim_jump(struct vp_kvm_trap *t)
+{
+	const struct vp_site *site = t->site;
+
+	if (!site->jump || t->len != VP_TRAMP_SITE || !vp_trampoline_fits(t->old) ||
+	    !vp_trampoline_jump(site->gva, site->jump, t->now))
+		return false;
+	t->kind = VP_TRAP_JUMP;
+	return true;
+}
+
+static uint32_t hash(uint64_t gva)
+{
+	return (uint32_t)(gva * 0x9e3779b97f4a7c15ull >> 32);
+}
+
+struct ot_err *vp_kvm_exits_create(struct vp_kvm_traps *traps)
+{
+	uint32_t i = 0;
+
+	while (i < traps->n && !traps->list[i].site->exit)
+		i++;
+	if (i == traps->n)
+		return NULL;
+	traps->exits = calloc(traps->mask + 1u, sizeof(*traps->exits));
+	if (!traps->exits)
+		return ot_err_nomem();
+	for (; i < traps->n; i++) {
+		if (!traps->list[i].site->exit)
+			continue;
+		uint32_t at = hash(traps->list[i].site->exit) & traps->mask;
+		while (traps->exits[at])
+			at = (at + 1) & traps->mask;
+		traps->exits[at] = i + 1;
+	}
+	return NULL;
+}
+
+static const struct vp_kvm_trap *find(const struct vp_kvm_traps *traps, uint64_t exit)
+{
+	for (uint32_t at = hash(exit) & traps->mask; traps->exits[at]; at = (at + 1) & traps->mask) {
+		const struct vp_kvm_trap *t = &traps->list[traps->exits[at] - 1];
+		if (t->site->exit == exit)
+			return t;
+	}
+	return NULL;
+}
+
+const struct vp_kvm_trap *vp_kvm_exits_find(const struct vp_kvm_traps *traps, uint64_t rip)
+{
+	if (!traps->exits)
+		return NULL;
+	const struct vp_kvm_trap *t = find(traps, rip);
+
+	return t ? t : find(traps, rip - OUT_LENGTH);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory of ours in the guest, for resident probes (docs/design/017-resident-probes.md): two memory slots, of
+ * code that the guest can't write and of data that it can't execute, which a few entries of the kernel's own
+ * page table map behind its image. They are there until the VM ends.
+ */
+#ifndef VP_KVM_RESIDENT_H
+#define VP_KVM_RESIDENT_H
+
+#include "vmm-probe/engine/backend.h"
+
+struct vp_kvm;
+
+struct vp_kvm_resident {
+	int fd;             /* of the memory; valid if mem is */
+	uint8_t *mem;       /* code, then data, as guest physical memory has them; NULL: none yet */
+	uint64_t data_size; /* of all vCPUs, in whole large pages */
+	uint64_t kernel;    /* root of the page table that maps it; 0: none does */
+	struct vp_resident_room room;
+};
+
+/** As the backend operation. */
+OT_MUST_CHECK struct ot_err *vp_kvm_resident_open(void *backend, const struct vp_resident_kernel *kernel,
+						  struct vp_resident_room *ret);
+/** No vCPU runs any more. */
+void vp_kvm_resident_deinit(struct vp_kvm *kvm);
+
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A plan's sites and their trampolines. Those of the last plan stay where the same ECBs are in force at the
+ * same place, as their bytes may not be used again.
+ */
+#include "vmm-probe/engine/service/resident.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vmm-probe/engine/hit/walk.h"
+#include "vmm-probe/engine/service/parts.h"
+#include "vmm-probe/trampoline/trampoline.h"
+
+#define ALIGNMENT 16u /* of code */
+#define CLAUSES   64u /* of a site, at most */
+#define PAGE      4096ull
+#define NO_ROOM                                                                                        \
+	"the room for them is used up, which only the guest's next start gives back: more probes are " \
+	"trapped"
+
+struct vp_resident_site {
+	uint64_t host, gva;
+	uint64_t jump, exit;   /* as in struct vp_site */
+	uint32_t first, necbs; /* in vp_resident.ecbs */
+};
+
+/* --- may it be ---------------------------------------------------------------------------------- */
+
+/* A function's beginning, where nothing has to be asked of the host first. */
+static bool fits(const struct vp_enabled_site *site)
+{
+	return site->length == VP_TRAMP_SITE && site->trap == VP_SITE_TEXT && !site->target &&
+	       !site->sentinel && !site->agent && !vp_site_is_conditional(site) && !site->raw &&
+	       !site->program && vp_trampoline_fits(site->bytes);
+}
+
+bool vp_resident_means(const struct vp_enabled_batch *batch, const struct vp_ecb *ecb)
+{
+	const struct vp_enabled_probe *probe = ecb->probe;
+
+	if (!(ecb->es->open.flags & VP_OPEN_RESIDENT) || !ecb->es->engine->ops->resident || !probe->nsites)
+		return false;
+	for (uint32_t i = 0; i < probe->nsites; i++)
+		if (!fits(&batch->sites[probe->first_site + i]))
+			return false;
+	return true;
+}
+
+static bool session_wants(const struct vp_engine_session *es)
+{
+	return es->open.flags & VP_OPEN_RESIDENT && !es->open.only_cpu;
+}
+
+/* All of the sessions at a site want it, of one kernel. */
+static bool is_meant(const struct vp_site *site)
+{
+	if (!site->necbs || site->necbs > CLAUSES || site->ncounters || site->sentinel || site->agent)
+		return false;
+	for (uint32_t i = 0; i < site->necbs; i++)
+		if (!fits(site->enabled[i]) || !session_wants(site->ecbs[i]->es) ||
+		    site->ecbs[i]->es->kernel != site->es->kernel)
+			return false;
+	return true;
+}
+
+/* --- the room ------------------------------------------------------------------------------------ */
+
+static bool is_mapped(const struct vp_engine_session *es, uint64_t gva, uint64_t len)
+{
+	for (uint64_t page = gva & ~(PAGE - 1); page < gva + len; page += PAGE)
+		if (!vp_kernel_host_now(es, page))
+			return false;
+	return true;
+}
+
+/* Trampolines load from these without asking. */
+static struct ot_err *check_areas(struct vp_engine_session *es)
+{
+	const struct vp_facts *f = &es->facts;
+	const struct vp_resident_facts *r = &f->resident;
+
+	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
+		uint64_t base = f->percpu_base[i], task;
+		if (!base || !is_mapped(es, base + (uint64_t)(int64_t)r->percpu, r->percpu_size))
+			return ot_err_new(OT_ERR_UNSUPPORTED, "vCPU %u has no per-CPU area", i);
+		if (!vp_load_kernel(es->spare, base + f->current_task, &task, sizeof(task)) ||
+		    (r->task_size && !is_mapped(es, task, r->task_size)))
+			return ot_err_new(OT_ERR_UNSUPPORTED, "vCPU %u has no running task", i);
+	}
+	return NULL;
+}
+
+static struct ot_err *check_facts(const struct vp_engine_session *es)
+{
+	const struct vp_facts *f = &es->facts;
+
+	if (!f->kernel_root || !f->resident.image_end || f->current_task == ~0ull)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "too little is known of the guest's kernel");
+	if (f->resident.percpu_size > 16u << 20 || f->resident.task_size > 64u << 10 ||
+	    (int64_t)f->current_task != (int32_t)f->current_task)
+		return ot_err_new(OT_ERR_BAD_DATA, "its structures have strange sizes");
+	return NULL;
+}
+
+static struct ot_err *open_room(struct vp_engine *engine, struct vp_engine_session *es)
+{
+	struct vp_resident *r = &engine->service->resident;
+	const struct vp_resident_kernel kernel = { .root = es->facts.kernel_root,
+						   .levels = es->facts.levels,
+						   .image_end = es->facts.resident.image_end,
+						   .percpu_base = es->facts.percpu_base,
+						   .anyway = es->open.flags & VP_OPEN_RESIDENT_ANYWAY };
+
+	if (!engine->ops->resident)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's VMM has no memory for them");
+	OT_TRY(check_facts(es));
+	OT_TRY(check_areas(es));
+	if (!r->compiled)
+		r->compiled = malloc(sizeof(*r->compiled));
+	if (!r->compiled)
+		return ot_err_nomem();
+	return engine->ops->resident->open(engine->backend, &kernel, &r->room);
+}
+
+/* Is there a room for this session's kernel? Tried once for each. */
+static bool has_room(struct vp_engine *engine, struct vp_engine_session *es)
+{
+	struct vp_resident *r = &engine->service->resident;
+
+	if (r->tried == es->kernel)
+		return r->kernel == es->kernel;
+	r->tried = es->kernel;
+	struct ot_err *err = open_room(engine, es);
+	snprintf(r->why, sizeof(r->why), "%s", err ? ot_err_message(err) : "");
+	r->kernel = err ? 0 : es->kernel;
+	ot_err_destroy(err);
+	return r->kernel != 0;
+}
+
+/* --- one site -------------------------------------------------------------------------------------- */
+
+static struct vp_tramp_guest guest_of(const struct vp_resident *r, const struct vp_site *site)
+{
+	const struct vp_facts *f = &site->es->facts;
+	struct vp_tramp_guest g = {
+		.facts = f,
+		.task_size = f->resident.task_size,
+		.percpu = f->resident.percpu,
+		.percpu_size = f->resident.percpu_size,
+		.strsize = site->es->open.strsize,
+		.data_size = r->room.data_size,
+		.world = { .current = (int32_t)f->current_task,
+			   .data = r->room.data_gva - r->room.lowest,
+			   .port = r->room.port },
+	};
+
+	for (uint32_t i = 0; i < site->necbs; i++)
+		if (site->ecbs[i]->es->open.strsize < g.strsize)
+			g.strsize = site->ecbs[i]->es->open.strsize;
+	return g;
+}
+
+/* Does a key of its aggregations depend on the probe? */
+static bool is_per_probe(const struct dif_clause *clause)
+{
+	for (uint32_t i = 0; i < clause->nactions; i++) {
+		const struct dif_action *a = &clause->actions[i];
+		for (uint32_t k = 0; a->is_key && a->object && k < a->object->text_len; k++)
+			if (dif_insn_op(a->object->text[k]) == DIF_OP_ldgs)
+				return true;
+	}
+	return false;
+}
+
+/* The clause of a site that has no other, whose words all of its ECBs share; NULL: each has its own. */
+static struct vp_clause *shares_words(const struct vp_site *site)
+{
+	const struct vp_ecb *ecb = site->ecbs[0];
+	struct vp_clause *clauses = ecb->es->service->clauses;
+
+	return site->necbs == 1 && !is_per_probe(ecb->clause->source) ? &clauses[ecb->clause - clauses]
+								      : NULL;
+}
+
+static struct ot_err *compile(const struct vp_resident *r, const struct vp_tramp_guest *guest,
+			      const struct vp_site *site, uint32_t data_used)
+{
+	struct vp_tramp_clause clauses[CLAUSES];
+	const struct vp_tramp_site t = { site->enabled[0]->args, clauses, site->necbs };
+
+	for (uint32_t i = 0; i < site->necbs; i++) {
+		const struct vp_ecb *ecb = site->ecbs[i];
+		if (site->enabled[i]->args != t.args)
+			return ot_err_new(OT_ERR_UNSUPPORTED, "probes with different arguments at one place");
+		clauses[i] = (struct vp_tramp_clause){ ecb->clause->source, ecb->epid, ecb->probe->id, 0 };
+	}
+	return vp_trampoline_compile(guest, &t, data_used, r->compiled);
+}
+
+/* The bytes of what was compiled, behind those that there are. */
+static struct ot_err *place_code(struct vp_resident *r, const struct vp_tramp_guest *guest,
+				 struct vp_site *site)
+{
+	const struct vp_trampoline *t = r->compiled;
+	uint64_t gva = r->room.code_gva + r->code_used;
+	struct vp_tramp_code code = { .bytes = r->room.code + r->code_used, .size = VP_TRAMP_BYTES_MAX };
+	uint8_t jump[VP_TRAMP_SITE];
+
+	if (r->room.code_size - r->code_used < VP_TRAMP_BYTES_MAX)
+		return ot_err_new(OT_ERR_LIMIT, NO_ROOM);
+	OT_TRY(vp_trampoline_emit(t->ops, t->nops, &guest->world, gva, site->gva + VP_TRAMP_SITE, &code));
+	if (!vp_trampoline_jump(site->gva, gva, jump))
+		return ot_err_new(OT_ERR_LIMIT, "the function is out of a jump's reach");
+	r->code_used += (code.len + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+	site->jump = gva;
+	site->exit = code.exit ? gva + code.exit : 0;
+	return NULL;
+}
+
+static struct ot_err *make(struct vp_resident *r, struct vp_site *site)
+{
+	const struct vp_tramp_guest guest = guest_of(r, site);
+	struct vp_clause *shared = shares_words(site);
+	bool again = shared && shared->words_end;
+	uint32_t from = again ? shared->words_at : r->data_used;
+
+	OT_TRY(compile(r, &guest, site, from));
+	if (!r->compiled->exits && r->compiled->ncells && !again) {
+		OT_TRY(vp_resident_add_words(r->compiled, site->ecbs));
+		r->data_used = r->compiled->data_used;
+		if (shared) {
+			shared->words_at = from;
+			shared->words_end = r->data_used;
+		}
+	}
+	return place_code(r, &guest, site);
+}
+
+/* --- a plan's -------------------------------------------------------------------------------------- */
+
+/* What is being built, beside that of the last plan. */
+struct next {
+	struct vp_resident_site *sites;
+	struct vp_ecb **ecbs;
+	uint32_t nsites, necbs;
+	uint32_t old; /* of the last plan's: where the search goes on */
+};
+
+static bool is_same(const struct vp_resident *r, const struct vp_resident_site *old,
+		    const struct vp_site *site)
+{
+	return old->gva == site->gva && old->necbs == site->necbs &&
+	       !memcmp(&r->ecbs[old->first], site->ecbs, site->necbs * sizeof(*site->ecbs));
+}
+
+/* Both are in order of host address. */
+static const struct vp_resident_site *find_old(const struct vp_resident *r, struct next *n,
+					       const struct vp_site *site)
+{
+	while (n->old < r->nsites && r->sites[n->old].host < site->host)
+		n->old++;
+	if (n->old == r->nsites || r->sites[n->old].host != site->host)
+		return NULL;
+	return is_same(r, &r->sites[n->old], site) ? &r->sites[n->old] : NULL;
+}
+
+static void keep(struct next *n, const struct vp_site *site)
+{
+	n->sites[n->nsites++] =
+	    (struct vp_resident_site){ site->host, site->gva, site->jump, site->exit, n->necbs, site->necbs };
+	memcpy(&n->ecbs[n->necbs], site->ecbs, site->necbs * sizeof(*site->ecbs));
+	n->necbs += site->necbs;
+}
+
+/* The session of a site's ECB, where that is its first one there; NULL: it is not. */
+static struct vp_engine_session_service *first_of(const struct vp_site *site, uint32_t i)
+{
+	struct vp_engine_session *es = site->ecbs[i]->es;
+
+	return i && site->ecbs[i - 1]->es == es ? NULL : es->service;
+}
+
+/* Why it is trapped: a session's first reason is kept. */
+static void note_trapped(const struct vp_site *site, const char *why)
+{
+	for (uint32_t i = 0; i < site->necbs; i++) {
+		struct vp_engine_session_service *s = first_of(site, i);
+		if (!s)
+			continue;
+		s->resident_traps++;
+		if (!s->resident_why[0])
+			snprintf(s->resident_why, sizeof(s->resident_why), "%s", why);
+	}
+}
+
+static void note_resident(const struct vp_site *site)
+{
+	for (uint32_t i = 0; i < site->necbs; i++) {
+		struct vp_engine_session_service *s = first_of(site, i);
+		if (!s)
+			continue;
+		s->resident_sites++;
+		s->resident_filters += site->exit != 0;
+	}
+}
+
+static void decide(struct vp_engine *engine, struct next *n, struct vp_site *site)
+{
+	struct vp_resident *r = &engine->service->resident;
+
+	if (!is_meant(site))
+		return note_trapped(site, "its place is no beginning of a function with a nop for tracing");
+	if (!has_room(engine, site->es))
+		return note_trapped(site, r->why);
+	const struct vp_resident_site *old = find_old(r, n, site);
+	if (old) {
+		site->jump = old->jump;
+		site->exit = old->exit;
+	} else {
+		struct ot_err *err = make(r, site);
+		if (err) {
+			note_trapped(site, ot_err_message(err));
+			ot_err_destroy(err);
+			return;
+		}
+	}
+	note_resident(site);
+	keep(n, site);
+}
+
+static bool is_wanted(const struct vp_engine *engine)
+{
+	bool wanted = false;
+
+	for (uint32_t i = 0; i < engine->service->nsessions; i++) {
+		struct vp_engine_session *es = engine->service->sessions[i];
+		struct vp_engine_session_service *s = es->service;
+		s->resident_sites = s->resident_filters = s->resident_traps = 0;
+		s->resident_why[0] = '\0';
+		wanted |= s->planned && session_wants(es);
+	}
+	return wanted;
+}
+
+static void take_over(struct vp_resident *r, const struct next *n)
+{
+	free(r->sites);
+	free(r->ecbs);
+	r->sites = n->sites;
+	r->ecbs = n->ecbs;
+	r->nsites = n->nsites;
+}
+
+void vp_resident_plan(struct vp_engine *engine, struct vp_plan *plan)
+{
+	struct next n = { 0 };
+	size_t necbs = 0;
+
+	if (is_wanted(engine) && plan) {
+		for (uint32_t i = 0; i < plan->nsites; i++)
+			necbs += plan->sites[i].necbs;
+		n.sites = calloc(plan->nsites + 1u, sizeof(*n.sites));
+		n.ecbs = calloc(necbs + 1u, sizeof(*n.ecbs));
+		for (uint32_t i = 0; n.sites && n.ecbs && i < plan->nsites; i++)
+			decide(engine, &n, &plan->sites[i]);
+	}
+	take_over(&engine->service->resident, &n);
+}
+
+void vp_resident_deinit(struct vp_engine *engine)
+{
+	const struct next none = { 0 };
+
+	take_over(&engine->service->resident, &none);
+	free(engine->service->resident.compiled);
+	engine->service->resident.compiled = NULL;
+}
+
+void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t size)
+{
+	const struct vp_engine_session_service *s = es->service;
+	int n = 0;
+
+	*ret = '\0';
+	if (!session_wants(es))
+		return;
+	n = snprintf(ret, size, "%u places of probes are in the guest's own path", s->resident_sites);
+	if (s->resident_filters)
+		n += snprintf(ret + n, size - (size_t)n, ", %u of these exit where a predicate holds",
+			      s->resident_filters);
+	if (s->resident_traps)
+		snprintf(ret + n, size - (size_t)n, "; %u are trapped: %s", s->resident_traps,
+			 s->resident_why);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The end of the kernel's image, and the memory that is certain to be mapped: a task's structure, by its
+ * size, and the part of the per-CPU areas that the linker laid out (arch/x86/kernel/vmlinux.lds.S,
+ * PERCPU_SECTION). That part's symbols count from 0 in most releases; in newer ones they are addresses in the
+ * image, and the areas' bases are differences to these. Either way base plus symbol is the address.
+ */
+#include "vmm-probe/guest/facts_resident.h"
+
+#include "vmm-probe/guest/btf.h"
+
+#define TASK_MAX   (64ull << 10)
+#define PERCPU_MAX (16ull << 20)
+
+static bool symbol(const struct vp_guest *guest, const char *name, uint64_t *ret)
+{
+	struct vp_gva gva;
+	struct ot_err *err = vp_guest_symbol(guest, name, &gva);
+
+	ot_err_destroy(err);
+	if (err)
+		return false;
+	*ret = gva.v;
+	return true;
+}
+
+void vp_facts_resident(struct vp_guest *guest, struct vp_resident_facts *ret)
+{
+	const struct vp_btf *btf = vp_guest_btf(guest);
+	uint64_t first, end, image_end, task = btf ? vp_btf_sizeof(btf, "task_struct") : 0;
+
+	*ret = (struct vp_resident_facts){ 0 };
+	if (!symbol(guest, "_end", &image_end) || !symbol(guest, "__per_cpu_start", &first) ||
+	    !symbol(guest, "__per_cpu_end", &end))
+		return;
+	/* Trampolines have 32 bits with sign for an offset. */
+	if ((int64_t)first != (int32_t)first || end <= first || end - first > PERCPU_MAX)
+		return;
+	*ret = (struct vp_resident_facts){ .image_end = image_end,
+					   .task_size = task <= TASK_MAX ? (uint32_t)task : 0,
+					   .percpu = (int32_t)first,
+					   .percpu_size = (uint32_t)(end - first) };
+}
