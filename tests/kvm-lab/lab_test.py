@@ -311,6 +311,80 @@ class Patching(LabTest):
         self.assertTrue(keyed(trace.out), trace.story())
 
 
+class Resident(LabTest):
+    """Code of ours in the guest's own path counts and tests in place of exits. In the lab it is forced, should its
+    instructions be slow beside the rest; what it counts is exact on any host."""
+
+    def said(self, trace):
+        """(places, exits among them, traps) as the session said."""
+        match = re.search(r"(\d+) places of probes are in the guest's own path(?:, (\d+) of these exit[^;\n]*)?"
+                          r"(?:; (\d+) are trapped)?", trace.story())
+        self.assertTrue(match, trace.story())
+        return tuple(int(n or 0) for n in match.groups())
+
+    def getppid(self, program, said):
+        job = self.guest.spawn("getppid_loop 4 10000 wait")
+        job.wait_output("waiting")
+        trace = self.traced(program, "-x", "inject=force")
+        job.send("go")
+        job.wait_end()
+        trace.stop()
+        self.assertEqual(self.said(trace), said, trace.story())
+        return trace
+
+    def test_counts(self):
+        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { @n = count(); @s = sum(pid > 1); } '
+                             'fbt::__x64_sys_getppid:entry /execname == "nobody"/ { @x = count(); }', (1, 0, 0))
+        self.counted(numbers(trace.out), [40000] * 2, trace.story())
+
+    def test_filter(self):
+        """What is not done in place exits where the predicate holds."""
+        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { @[execname] = count(); }', (1, 1, 0))
+        self.counted([keyed(trace.out).get("getppid_loop")], [40000], trace.story())
+
+    def test_all_functions(self):
+        """A trampoline for each function that has the nop, while four threads make known calls; then none."""
+        before = self.quiet_text()
+        job = self.guest.spawn("getppid_loop 4 10000 wait")
+        job.wait_output("waiting")
+        trace = self.traced('fbt:::entry /execname == "getppid_loop"/ { @[probefunc] = count(); }', "-x", "inject=force")
+        job.send("go")
+        job.wait_end()
+        trace.stop()
+        places, exits, _ = self.said(trace)
+        self.assertGreater(places, 20000, trace.story())
+        self.assertEqual(exits, 0, trace.story())
+        self.counted([keyed(trace.out).get("__x64_sys_getppid")], [40000], trace.story())
+        self.assertEqual(self.text(), before)
+
+    def test_guest_patches_its_own_text(self):
+        """Function tracer, kprobes and static keys on and off at a function that leads to ours: counts stay exact."""
+        rounds, calls = LAB.self_patches // 4, 20
+        trace = self.traced('fbt::__x64_sys_getppid:entry /execname == "selfpatch"/ { @e = count(); } '
+                            'fbt::try_to_wake_up:entry,fbt::schedule:entry,fbt::enqueue_task*:entry { @[probefunc] = count(); }',
+                            "-x", "inject=force")
+        out = self.guest.check(f"selfpatch {rounds} {calls}", SELF_PATCH_SECONDS)
+        trace.stop()
+        self.assertGreater(self.said(trace)[0], 2, trace.story())
+        total = rounds * calls
+        self.assertEqual(out.split(), f"calls {total} function {total} kprobe {total} behind {total} return {total} "
+                                      f"event {total}".split(), trace.story())
+        self.counted(numbers(trace.out), [3 * total], trace.story())
+
+    def test_killed(self):
+        """kill -9 of outsight under load: no jump stays."""
+        before = self.quiet_text()
+        job = self.guest.spawn("while :; do getppid_loop 4 20000 || break; done")
+        for _ in range(LAB.kills):
+            trace = self.traced("fbt::__x64_sys_*:entry,fbt::schedule:entry,fbt::hrtimer_interrupt:entry { @[probefunc] = count(); }",
+                                "-x", "inject=force")
+            time.sleep(random.random())
+            trace.kill()
+        self.assertNotIn("wrong", job.output())
+        self.guest.check("kill -9 -1 2>/dev/null; true")  # but for init
+        self.assertEqual(self.quiet_text(), before)
+
+
 class Tracepoints(LabTest):
     """Branches on static keys, which the guest compares and patches when it turns a tracepoint on or off."""
     # The guest's own histogram of an event, and the probe that sees the same.

@@ -119,6 +119,9 @@ static void make_facts(struct ef *f)
 	k->stack_padding = 0;
 	k->families = (struct vp_family_facts){ 0 };
 	k->mappings = (struct vp_mapping_facts){ 0 };
+	k->resident = (struct vp_resident_facts){ .image_end = EF_TEXT + 0x200000,
+						  .task_size = 2048,
+						  .percpu_size = 64 };
 }
 
 struct ef *ef_create_with(const struct vp_fake_config *config)

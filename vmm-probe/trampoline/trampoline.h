@@ -5,7 +5,7 @@
  *
  * Nothing is put into a guest here. This is the part without a guest: from verified clauses and what is known
  * of the guest to a list of operations, which vp_trampoline_check() holds against rules of its own and
- * vp_trampoline_emit() (arch/trampoline.h) makes bytes of. No backend calls it yet.
+ * vp_trampoline_emit() (arch/trampoline.h) makes bytes of. engine/service/resident.c calls it.
  *
  *   clause on an fentry ──► words     all its actions are aggregations of numbers: they are done in place
  *                      ├──► record    what its actions read fits in a record of the agent's format: the host

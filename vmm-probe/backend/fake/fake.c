@@ -141,6 +141,22 @@ static const struct vp_backend_cpc fake_cpc = {
 	.test = fake_cpc_test,
 };
 
+static struct ot_err *fake_resident_open(void *backend, const struct vp_resident_kernel *kernel,
+					 struct vp_resident_room *ret)
+{
+	const struct vp_fake *fake = backend;
+
+	(void)kernel;
+	if (!fake->config.room)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the fake has no room for them");
+	*ret = *fake->config.room;
+	return NULL;
+}
+
+static const struct vp_backend_resident fake_resident = {
+	.open = fake_resident_open,
+};
+
 static const struct vp_backend_ops fake_ops = {
 	.name = "fake",
 	.reg = fake_reg,
@@ -153,6 +169,7 @@ static const struct vp_backend_ops fake_ops = {
 	.snapshot = fake_snapshot,
 	.nvcpus = fake_nvcpus,
 	.counters = &fake_counters,
+	.resident = &fake_resident,
 	.vm = &fake_vm,
 	.cpc = &fake_cpc,
 };

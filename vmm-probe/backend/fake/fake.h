@@ -14,6 +14,7 @@
 #define VP_FAKE_PAGE 4096ull
 
 struct vp_fake;
+struct vp_resident_room;
 
 struct vp_fake_config {
 	uint32_t nvcpus;
@@ -22,6 +23,7 @@ struct vp_fake_config {
 	uint32_t levels;             /* of its page tables: 4 or 5 */
 	bool can_profile, can_count; /* it has counters of vCPUs, for all events but those of the cache */
 	uint32_t hit_cost_ns, counter_cost_ns; /* of one hit, of one count, as reported to the engine */
+	const struct vp_resident_room *room;   /* for resident probes; NULL: there is none. Borrowed */
 };
 
 OT_MUST_CHECK struct ot_err *vp_fake_create(const struct vp_fake_config *config, struct vp_fake **ret);

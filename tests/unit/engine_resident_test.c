@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Resident probes, the engine's part: which sites lead to trampolines, and what their words say, which the
+ * test writes in place of a guest. */
+#include "tests/unit/engine_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vmm-probe/engine/backend.h"
+#include "vmm-probe/engine/service/engine_session.h"
+
+#define CPUS      2u
+#define CODE_SIZE 8192u
+#define DATA_SIZE 256u
+#define CODE_GVA  (EF_TEXT + 0x1000000)
+
+static _Alignas(64) uint8_t code[CODE_SIZE];
+static _Alignas(64) uint64_t data[(CPUS * VP_FAKE_PAGE) / 8];
+
+static struct ef *guest(uint32_t data_size)
+{
+	static struct vp_resident_room room;
+	const struct vp_fake_config config = {
+		.nvcpus = CPUS, .ram_size = 8u << 20, .levels = 4, .counter_slots = 16, .room = &room
+	};
+
+	memset(code, 0xcc, sizeof(code));
+	memset(data, 0, sizeof(data));
+	room = (struct vp_resident_room){ .code = code,
+					  .code_gva = CODE_GVA,
+					  .code_size = CODE_SIZE,
+					  .data = (uint8_t *)data,
+					  .data_gva = CODE_GVA + CODE_SIZE,
+					  .lowest = EF_PERCPU,
+					  .data_size = data_size,
+					  .port = 0x98 };
+	struct ef *f = ef_create_with(&config);
+	f->open.flags = VP_OPEN_RESIDENT;
+	return f;
+}
+
+static uint64_t *word(unsigned cpu, unsigned n)
+{
+	return &data[cpu * (VP_FAKE_PAGE / 8) + n];
+}
+
+static const struct vp_site *site(struct ef *f, uint64_t gva)
+{
+	return vp_fake_site(f->fake, gva);
+}
+
+static void describes(struct ef *f, const char *text)
+{
+	char said[512];
+
+	vp_resident_describe(f->es, said, sizeof(said));
+	if (!strstr(said, text))
+		fail_msg("\"%s\" is not in \"%s\"", text, said);
+}
+
+static void counts_in_place(void **state)
+{
+	struct ef *f = guest(DATA_SIZE);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	ef_trace(f, c);
+	const struct vp_site *s = site(f, EF_FUNC_A);
+	assert_int_equal(s->jump, CODE_GVA);
+	assert_int_equal(s->exit, 0);
+	assert_int_equal(s->necbs, 1); /* for a trap, while its text is another */
+	assert_int_equal(s->ncounters, 0);
+	assert_int_not_equal(code[0], 0xcc);
+	describes(f, "1 places of probes");
+
+	*word(0, 0) += 5;
+	*word(1, 0) += 2;
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 7);
+	*word(1, 0) += 1;
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 1);
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 0);
+	ef_destroy(f);
+}
+
+/* What was counted before START is not the session's; what was counted before STOP is. */
+static void counts_while_active(void **state)
+{
+	struct ef *f = guest(DATA_SIZE);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	ef_trace(f, c);
+	*word(0, 0) += 3;
+	EF_OK(vp_engine_session_stop(f->es));
+	assert_null(site(f, EF_FUNC_A));
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 3);
+	ef_destroy(f);
+}
+
+/* An extreme begins again with each half; a sum of nothing is told by how often its clause fired. */
+static void extremes_and_sums(void **state)
+{
+	struct ef *f = guest(DATA_SIZE);
+	const uint64_t *words;
+	const uint8_t *key;
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_max, ef_var(f, DIF_VAR_arg0), 0);
+	ef_agg(f, c, DIF_AGG_sum, ef_var(f, DIF_VAR_arg1), 0);
+	ef_trace(f, c);
+	assert_int_equal(*word(0, 0), (uint64_t)INT64_MIN);
+	*word(0, 0) = 9;
+	*word(0, 2) += 1; /* fired: max() 9, sum() + 0 */
+	ef_switch(f);
+	uint64_t seen[2] = { 0 };
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(ef_agg_entry(f, 0, i, &key, &words));
+		seen[words[0] == 9 ? 0 : 1] = words[0] + 1;
+	}
+	assert_int_equal(seen[0], 10);
+	assert_int_equal(seen[1], 1);
+	assert_false(ef_agg_entry(f, 1, 0, &key, &words));
+	assert_int_equal(*word(0, 0), (uint64_t)INT64_MIN);
+	*word(0, 0) = 4;
+	*word(0, 1) += 4;
+	*word(0, 2) += 1;
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 8);
+	ef_destroy(f);
+}
+
+static void filters(void **state)
+{
+	struct ef *f = guest(DATA_SIZE);
+	(void)state;
+
+	uint32_t c = ef_clause(f, ef_var_eq(f, DIF_VAR_pid, 90));
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
+	ef_trace(f, c);
+	const struct vp_site *s = site(f, EF_FUNC_A);
+	assert_true(s->exit > s->jump && s->exit < s->jump + 256);
+	assert_int_equal(code[s->exit - CODE_GVA], 0xe6); /* out */
+	assert_int_equal(code[s->exit - CODE_GVA + 1], 0x98);
+	describes(f, "1 of these exit");
+	ef_destroy(f);
+}
+
+static void trapped(void **state)
+{
+	struct ef *f = guest(DATA_SIZE);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
+	ef_trace(f, c);
+	assert_int_equal(site(f, EF_FUNC_A)->jump, 0);
+	describes(f, "1 are trapped: clause 1: a record");
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+	ef_destroy(f);
+}
+
+/* Each ECB whose key depends on the probe has its words; the room for them ends. */
+static void room_ends(void **state)
+{
+	struct ef *f = guest(2 * 8);
+	uint64_t jumps[3];
+	unsigned n = 0;
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_key(f, c, ef_string_var(f, DIF_VAR_probefunc));
+	ef_agg(f, c, DIF_AGG_count, NULL, 1);
+	ef_open(f);
+	for (unsigned i = 0; i < 3; i++)
+		ef_enable_entry(f, c, EF_FUNC_A + i * 0x100);
+	ef_enable(f);
+	ef_start(f);
+	for (unsigned i = 0; i < 3; i++) {
+		jumps[i] = site(f, EF_FUNC_A + i * 0x100)->jump;
+		n += jumps[i] != 0;
+	}
+	assert_int_equal(n, 2);
+	describes(f, "1 are trapped: clause 1: @count(): no room");
+	/* A new plan has the same ones, whose bytes and words are not used again. */
+	uint8_t before[CODE_SIZE];
+	memcpy(before, code, sizeof(code));
+	EF_OK(vp_replan(vp_fake_engine(f->fake)));
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(site(f, EF_FUNC_A + i * 0x100)->jump, jumps[i]);
+	assert_memory_equal(before, code, sizeof(code));
+	*word(0, 0) += 2;
+	*word(0, 1) += 3;
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 5);
+	ef_destroy(f);
+}
+
+/* ECBs of one clause whose key is the same everywhere share its words. */
+static void shared_words(void **state)
+{
+	struct ef *f = guest(8);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	ef_open(f);
+	for (unsigned i = 0; i < 3; i++)
+		ef_enable_entry(f, c, EF_FUNC_A + i * 0x100);
+	ef_enable(f);
+	ef_start(f);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_not_equal(site(f, EF_FUNC_A + i * 0x100)->jump, 0);
+	*word(0, 0) += 2;
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 2);
+	ef_destroy(f);
+}
+
+/* A client's facts are not believed. */
+static void damaged_facts(void **state)
+{
+	const struct {
+		struct vp_resident_facts facts;
+		const char *why;
+	} all[] = {
+		{ { 0 }, "too little is known" },
+		{ { EF_TEXT, 2048, 0, 32u << 20, 0 }, "strange sizes" },
+		{ { EF_TEXT, 1u << 20, 0, 64, 0 }, "strange sizes" },
+		{ { EF_TEXT, 2048, 0x40000000, 64, 0 }, "vCPU 0 has no per-CPU area" },
+		{ { EF_TEXT, 60u << 10, 0, 64, 0 }, "vCPU 0 has no running task" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(all); i++) {
+		struct ef *f = guest(DATA_SIZE);
+		f->facts.resident = all[i].facts;
+		uint32_t c = ef_clause(f, NULL);
+		ef_agg(f, c, DIF_AGG_count, NULL, 0);
+		ef_trace(f, c);
+		assert_int_equal(site(f, EF_FUNC_A)->jump, 0);
+		describes(f, all[i].why);
+		ef_destroy(f);
+	}
+}
+
+static void not_asked(void **state)
+{
+	struct ef *f = guest(DATA_SIZE);
+	char said[64];
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	f->open.flags = 0;
+	ef_trace(f, c);
+	assert_int_equal(site(f, EF_FUNC_A)->jump, 0);
+	vp_resident_describe(f->es, said, sizeof(said));
+	assert_string_equal(said, "");
+	ef_destroy(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_in_place),   cmocka_unit_test(counts_while_active),
+		cmocka_unit_test(extremes_and_sums), cmocka_unit_test(filters),
+		cmocka_unit_test(trapped),           cmocka_unit_test(room_ends),
+		cmocka_unit_test(shared_words),      cmocka_unit_test(damaged_facts),
+		cmocka_unit_test(not_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
