@@ -317,8 +317,8 @@ class Resident(LabTest):
 
     def said(self, trace):
         """(places, exits among them, traps) as the session said."""
-        match = re.search(r"(\d+) places of probes are in the guest's own path(?:, (\d+) of these exit[^;\n]*)?"
-                          r"(?:; (\d+) are trapped)?", trace.story())
+        match = re.search(r"resident probes: (\d+) places(?:, (\d+) of which exit[^;\n]*)?"
+                          r"(?:; (\d+) places are trapped)?", trace.story())
         self.assertTrue(match, trace.story())
         return tuple(int(n or 0) for n in match.groups())
 

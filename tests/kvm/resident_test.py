@@ -31,8 +31,8 @@ class Resident(GuestTest):
         done = subprocess.run(vm.command(program, "-x", "inject=force", *options), capture_output=True, text=True,
                               timeout=limit(120), check=False)
         self.assertEqual(done.returncode, 0, done.stderr + vm.console())
-        said = re.search(r"\S+: (\d+) places of probes are in the guest's own path(?:, (\d+) of these exit[^;]*)?"
-                         r"(?:; (\d+) are trapped: (.*))?$", done.stderr, re.M)
+        said = re.search(r"resident probes: (\d+) places(?:, (\d+) of which exit[^;]*)?"
+                         r"(?:; (\d+) places are trapped: (.*))?$", done.stderr, re.M)
         self.assertTrue(said, done.stderr)
         return done.stdout, (int(said[1]), int(said[2] or 0), int(said[3] or 0), said[4])
 
@@ -91,7 +91,7 @@ class Resident(GuestTest):
         vm = self.vm(1)
         done = subprocess.run(vm.command(ROUND % f"{ENTRIES} {{ @ = count(); }}"), capture_output=True, text=True,
                               timeout=limit(120), check=True)
-        self.assertNotIn("guest's own path", done.stderr)
+        self.assertNotIn("resident", done.stderr)
 
     def test_toggled(self):
         """On and off under the guest's feet; its results are checked by itself."""

@@ -72,7 +72,7 @@ static void counts_in_place(void **state)
 	assert_int_equal(s->necbs, 1); /* for a trap, while its text is another */
 	assert_int_equal(s->ncounters, 0);
 	assert_int_not_equal(code[0], 0xcc);
-	describes(f, "1 places of probes");
+	describes(f, "resident probes: 1 places");
 
 	*word(0, 0) += 5;
 	*word(1, 0) += 2;
@@ -148,7 +148,7 @@ static void filters(void **state)
 	assert_true(s->exit > s->jump && s->exit < s->jump + 256);
 	assert_int_equal(code[s->exit - CODE_GVA], 0xe6); /* out */
 	assert_int_equal(code[s->exit - CODE_GVA + 1], 0x98);
-	describes(f, "1 of these exit");
+	describes(f, "1 of which exit");
 	ef_destroy(f);
 }
 
@@ -161,7 +161,7 @@ static void trapped(void **state)
 	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
 	ef_trace(f, c);
 	assert_int_equal(site(f, EF_FUNC_A)->jump, 0);
-	describes(f, "1 are trapped: clause 1: a record");
+	describes(f, "1 places are trapped: clause 1: a record");
 	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
 	ef_destroy(f);
 }
@@ -187,7 +187,7 @@ static void room_ends(void **state)
 		n += jumps[i] != 0;
 	}
 	assert_int_equal(n, 2);
-	describes(f, "1 are trapped: clause 1: @count(): no room");
+	describes(f, "1 places are trapped: clause 1: @count(): no room");
 	/* A new plan has the same ones, whose bytes and words are not used again. */
 	uint8_t before[CODE_SIZE];
 	memcpy(before, code, sizeof(code));

@@ -21,6 +21,10 @@
 #define PER_DOF_BYTE       8ull
 #define SORTED             96ull                             /* plan.c's items */
 #define SEMAPHORE          (3 * sizeof(struct vp_semaphore)) /* the list, the next one, copies */
+/* A guest's code and words for resident probes, which its sessions share, and an account of the words. */
+#define RESIDENT_ROOM      (24ull << 20)
+#define RESIDENT_ACCOUNT   (48ull << 20)
+#define RESIDENT_SITE      64ull
 #define PAGE_TABLES(bytes) ((bytes) / 512 + 2 * PAGE)
 
 uint32_t vp_scratch_least(const struct vp_msg_open *open)
@@ -81,6 +85,12 @@ static uint64_t of_probes(const struct vp_msg_open *o, const struct vp_private_p
 	       p->hits * (2 * (planned + VP_PRIVATE_SITE) + SORTED + sizeof(struct vp_patch)) + 64 * CHUNK;
 }
 
+static uint64_t of_resident(const struct vp_msg_open *o, const struct vp_private_parts *p)
+{
+	return o->flags & VP_OPEN_RESIDENT ? RESIDENT_ROOM + RESIDENT_ACCOUNT + 2 * p->hits * RESIDENT_SITE
+					   : 0;
+}
+
 /* Tables of probes without sites, which are rebuilt while the previous ones are in force. */
 static uint64_t of_timed(const struct vp_msg_open *o, const struct vp_private_parts *p)
 {
@@ -95,8 +105,8 @@ uint64_t vp_private_memory(const struct vp_msg_open *open, const struct vp_priva
 {
 	uint64_t bytes = sizeof(struct vp_engine_session) + sizeof(struct vp_engine_session_service) +
 			 (parts->program + parts->site_programs) * PER_DOF_BYTE + of_vcpus(open, parts) +
-			 of_probes(open, parts) + of_timed(open, parts) + parts->semaphores * SEMAPHORE +
-			 parts->frames;
+			 of_probes(open, parts) + of_timed(open, parts) + of_resident(open, parts) +
+			 parts->semaphores * SEMAPHORE + parts->frames;
 
 	return BASE + bytes + PAGE_TABLES(bytes) + PAGE_TABLES(parts->mapped);
 }

@@ -114,7 +114,7 @@ static struct ot_err *open_room(struct vp_engine *engine, struct vp_engine_sessi
 						   .anyway = es->open.flags & VP_OPEN_RESIDENT_ANYWAY };
 
 	if (!engine->ops->resident)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's VMM has no memory for them");
+		return ot_err_new(OT_ERR_UNSUPPORTED, "only guests of outsight-vmm have memory for them");
 	OT_TRY(check_facts(es));
 	OT_TRY(check_areas(es));
 	if (!r->compiled)
@@ -330,6 +330,11 @@ static void decide(struct vp_engine *engine, struct next *n, struct vp_site *sit
 	keep(n, site);
 }
 
+void vp_resident_retry(struct vp_engine *engine)
+{
+	engine->service->resident.tried = engine->service->resident.kernel;
+}
+
 static bool is_wanted(const struct vp_engine *engine)
 {
 	bool wanted = false;
@@ -386,11 +391,11 @@ void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t 
 	*ret = '\0';
 	if (!session_wants(es))
 		return;
-	n = snprintf(ret, size, "%u places of probes are in the guest's own path", s->resident_sites);
+	n = snprintf(ret, size, "resident probes: %u places", s->resident_sites);
 	if (s->resident_filters)
-		n += snprintf(ret + n, size - (size_t)n, ", %u of these exit where a predicate holds",
+		n += snprintf(ret + n, size - (size_t)n, ", %u of which exit where a predicate holds",
 			      s->resident_filters);
 	if (s->resident_traps)
-		snprintf(ret + n, size - (size_t)n, "; %u are trapped: %s", s->resident_traps,
+		snprintf(ret + n, size - (size_t)n, "; %u places are trapped: %s", s->resident_traps,
 			 s->resident_why);
 }

@@ -53,6 +53,8 @@ struct vp_resident_words {
 /** Give the sites of @p plan (NULL: none) their trampolines. What can't have one is trapped, so this does not
  * fail. */
 void vp_resident_plan(struct vp_engine *engine, struct vp_plan *plan);
+/** A session begins: where a room could not be had, it is tried again. */
+void vp_resident_retry(struct vp_engine *engine);
 void vp_resident_deinit(struct vp_engine *engine);
 
 /** Will @p ecb be done by trampolines only, as far as its sites tell? Then it needs no counter. */
