@@ -46,7 +46,7 @@
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
-#define VP_PROTOCOL_VERSION 29u
+#define VP_PROTOCOL_VERSION 30u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
