@@ -71,6 +71,13 @@ static void print_missing(const char *what, struct ot_err *err)
 	ot_err_destroy(err);
 }
 
+static void print_resident(const struct vp_kvm_host *h)
+{
+	printf("        resident probes (-x inject=on): some %.0f ns a hit, an exit takes %.0f ns: %s\n",
+	       vp_kvm_host_resident_ns(h), h->exit_cost.median,
+	       vp_kvm_host_gains(h) ? "cheaper" : "they stay off here");
+}
+
 static void print_host(const struct vp_kvm_host *h)
 {
 	printf("kvm     int3=%s, inject=%s, hw=%s, step=%s, ioeventfd=%s, out=%s, sync_regs=%s, blockirq=%s, "
@@ -85,6 +92,7 @@ static void print_host(const struct vp_kvm_host *h)
 	print_cost("a hit: int3, and over it", &h->int3_cost);
 	print_cost("a hit: debug register, and over it", &h->hw_cost);
 	print_cost("a step", &h->step_cost);
+	print_resident(h);
 	print_advice(h);
 }
 

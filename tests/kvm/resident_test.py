@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 
-from small_guest import CALLS, GUEST, ROUND, GuestTest, Vm, counts_of, elf_text, main
+from small_guest import CALLS, GUEST, ROUND, GuestTest, Vm, counts_of, doctor, elf_text, main
 from lib.pace import limit, rounds
 
 RESIDENT = os.path.join(os.path.dirname(GUEST), "resident-guest")
@@ -86,6 +86,19 @@ class Resident(GuestTest):
         self.assertEqual(said[:3], (1, 0, 1), said) # KVM counts the others
         self.assertIn("clause 2", said[3])
         self.assertEqual(counts_of(out)[("n",)], 5 * CALLS)
+
+    def test_where_it_gains(self):
+        """`on` asks what was measured of the host: it is done, or refused with both figures. doctor prints them too."""
+        vm = self.vm(1)
+        done = subprocess.run(vm.command(f"{ENTRIES} {{ @ = count(); }} tick-1s {{ exit(0); }}", "-x", "inject=on"),
+                              capture_output=True, text=True, timeout=limit(120), check=True)
+        refused = re.search(r"2 places are trapped: on this host a guest's kernel takes (\d+) ns for a few instructions, and an "
+                            r"exit (\d+) ns \(-x inject=force", done.stderr)
+        if refused:
+            self.assertGreaterEqual(int(refused[1]), int(refused[2]))
+        else:
+            self.assertIn("resident probes: 2 places\n", done.stderr)
+        self.assertRegex(doctor().stdout, r"resident probes \(-x inject=on\): some \d+ ns a hit, an exit takes \d+ ns: ")
 
     def test_not_asked(self):
         vm = self.vm(1)

@@ -15,9 +15,11 @@
 #include "vmm-probe/backend/kvm/host_internal.h"
 #include "vmm-probe/engine/engine.h"
 
-#define KVM_API      12
+#define KVM_API        12
 /* Where an instruction of kernel mode costs more than this, a stock kernel does not boot in useful time. */
-#define FAST_INSN_NS 50.0
+#define FAST_INSN_NS   50.0
+/* Of a short trampoline, with the two jumps. */
+#define RESIDENT_INSNS 8
 
 const char *vp_kvm_int3_name(enum vp_kvm_int3 v)
 {
@@ -60,6 +62,16 @@ bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size)
 	else
 		return true;
 	return false;
+}
+
+double vp_kvm_host_resident_ns(const struct vp_kvm_host *host)
+{
+	return RESIDENT_INSNS * host->insn_cost.median;
+}
+
+bool vp_kvm_host_gains(const struct vp_kvm_host *host)
+{
+	return vp_kvm_host_resident_ns(host) <= host->exit_cost.median;
 }
 
 enum vp_kvm_int3 vp_kvm_int3_of_exit(const struct vp_tiny_vm *vm)

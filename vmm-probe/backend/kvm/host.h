@@ -73,6 +73,12 @@ uint32_t vp_kvm_host_traps(const struct vp_kvm_host *host);
 /** Can it run a stock kernel too? If not, @p why is set to the reason: "this KVM …". */
 bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size);
 
+/** The few instructions of a guest's kernel that a short resident probe takes, ns; 0: not measured. A host
+ * that executes each of the kernel's instructions itself may take longer for these than for an exit. */
+double vp_kvm_host_resident_ns(const struct vp_kvm_host *host);
+/** Is that less than an exit, as far as it was measured? */
+bool vp_kvm_host_gains(const struct vp_kvm_host *host);
+
 /**
  * The same on an open device (borrowed), in a hundredth of the time: only what a backend needs, so neither
  * `user` nor insn_cost, and costs are of one round.

@@ -33,8 +33,6 @@
 #define HALF               256u
 #define MSR_KERNEL_GS_BASE 0xc0000102u
 #define EFER_NXE           (1ull << 11) /* without it NX is a reserved bit */
-/* Of a short trampoline, with the two jumps. */
-#define FEW_INSNS          8u
 
 /* Bits of a page table's entry (Intel SDM, vol. 3, 4.5: IA-32e paging). */
 #define PRESENT  (1ull << 0)
@@ -51,9 +49,10 @@
 /* A vCPU's data lies where its per-CPU area does, among those of the others. */
 static struct ot_err *measure(const struct vp_kvm *kvm, const uint64_t *base, struct vp_kvm_resident *r)
 {
-	uint64_t lowest = base[0], highest = base[0], gap = DATA_MAX;
+	uint64_t lowest = base[0], highest = base[0], gap = DATA_MAX, bits = 0;
 
 	for (uint32_t i = 0; i < kvm->config.nvcpus; i++) {
+		bits |= base[i];
 		lowest = base[i] < lowest ? base[i] : lowest;
 		highest = base[i] > highest ? base[i] : highest;
 		for (uint32_t k = 0; k < i; k++) {
@@ -64,7 +63,7 @@ static struct ot_err *measure(const struct vp_kvm *kvm, const uint64_t *base, st
 	if (gap > USED_MAX / kvm->config.nvcpus)
 		gap = USED_MAX / kvm->config.nvcpus;
 	gap &= ~(DATA_MIN - 1);
-	if (!gap || (lowest | highest) & 7 || highest - lowest > SPAN_PAGES * LARGE_PAGE - gap)
+	if (!gap || bits & 7 || highest - lowest > SPAN_PAGES * LARGE_PAGE - gap)
 		return REFUSED("its per-CPU areas are too close together, or too far apart");
 	r->room.lowest = lowest;
 	r->room.data_size = (uint32_t)gap;
@@ -221,20 +220,17 @@ static struct ot_err *map_all(const struct vp_kvm *kvm, const struct vp_resident
 	return NULL;
 }
 
-/* A host that executes each instruction of the kernel's itself takes longer for some of them than for an
- * exit. */
 static struct ot_err *check_host(const struct vp_kvm *kvm, bool anyway)
 {
-	const struct vp_kvm_config *c = &kvm->config;
-	double code = FEW_INSNS * c->host.insn_cost.median, exit = c->host.exit_cost.median;
+	const struct vp_kvm_host *host = &kvm->config.host;
 
-	if (!c->spare_gpa)
+	if (!kvm->config.spare_gpa)
 		return REFUSED("only guests of outsight-vmm have memory for them");
-	if (!anyway && code > exit)
+	if (!anyway && !vp_kvm_host_gains(host))
 		return REFUSED(
-		    "on this host %u instructions of a guest's kernel take %.0f ns, and an exit %.0f ns "
-		    "(-x inject=force has them anyway)",
-		    FEW_INSNS, code, exit);
+		    "on this host a guest's kernel takes %.0f ns for a few instructions, and an exit "
+		    "%.0f ns (-x inject=force has them anyway)",
+		    vp_kvm_host_resident_ns(host), host->exit_cost.median);
 	return NULL;
 }
 
