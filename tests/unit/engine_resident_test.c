@@ -266,6 +266,20 @@ static void not_asked(void **state)
 	ef_destroy(f);
 }
 
+static void one_cpu(void **state)
+{
+	struct ef *f = guest(DATA_SIZE);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	f->open.only_cpu = 2;
+	ef_trace(f, c);
+	assert_int_equal(site(f, EF_FUNC_A)->jump, 0);
+	describes(f, "none, as they would count on all CPUs");
+	ef_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,7 +287,7 @@ int main(void)
 		cmocka_unit_test(extremes_and_sums), cmocka_unit_test(filters),
 		cmocka_unit_test(trapped),           cmocka_unit_test(room_ends),
 		cmocka_unit_test(shared_words),      cmocka_unit_test(damaged_facts),
-		cmocka_unit_test(not_asked),
+		cmocka_unit_test(not_asked),         cmocka_unit_test(one_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -389,8 +389,12 @@ void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t 
 	int n = 0;
 
 	*ret = '\0';
-	if (!session_wants(es))
+	if (!(es->open.flags & VP_OPEN_RESIDENT))
 		return;
+	if (es->open.only_cpu) {
+		snprintf(ret, size, "resident probes: none, as they would count on all CPUs (-x cpu)");
+		return;
+	}
 	n = snprintf(ret, size, "resident probes: %u places", s->resident_sites);
 	if (s->resident_filters)
 		n += snprintf(ret + n, size - (size_t)n, ", %u of which exit where a predicate holds",
