@@ -60,7 +60,9 @@ static bool is_meant(const struct vp_site *site)
 		return false;
 	for (uint32_t i = 0; i < site->necbs; i++)
 		if (!fits(site->enabled[i]) || !session_wants(site->ecbs[i]->es) ||
-		    site->ecbs[i]->es->kernel != site->es->kernel)
+		    site->ecbs[i]->es->kernel != site->es->kernel ||
+		    memcmp(&site->ecbs[i]->es->facts.resident, &site->es->facts.resident,
+			   sizeof(struct vp_resident_facts)) != 0)
 			return false;
 	return true;
 }
