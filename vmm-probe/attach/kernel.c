@@ -57,10 +57,13 @@ static bool is_ticking(struct vp_guest *guest)
 
 /* A reset leaves the kernel in RAM while firmware and boot loader run. No vCPU's page table maps it then, but
  * neither do those of a kernel whose vCPUs are all in guests of its own. That one's time goes on: only
- * where all CPUs are idle does it not, and these have its page table. */
+ * where all CPUs are idle does it not, and these have its page table. An engine knows the registers of every
+ * vCPU that runs; where a source does not, all that is known is the kernel in RAM. */
 static struct ot_err *check_runs(struct vp_guest_link *link, const struct vp_regs *regs, size_t nregs)
 {
-	if (!vp_guest_kernel(link->guest)->unmapped || !knows_roots(regs, nregs) || is_ticking(link->guest))
+	bool unknown = link->source.ops && !knows_roots(regs, nregs);
+
+	if (!vp_guest_kernel(link->guest)->unmapped || unknown || is_ticking(link->guest))
 		return NULL;
 	link->starts = true;
 	return ot_err_new(OT_ERR_BUSY, "the kernel in the guest's memory does not run: if the guest is being "
