@@ -22,9 +22,9 @@ def add_program(root, program):
         shutil.copy(path, target)
 
 
-def make(initrd, out, keep=None, more=()):
-    """initrd + the loads of bench/guest + bpftrace (when this machine has it) → out; True with bpftrace. The loads are in the
-    folder @keep too; the archives @more are unpacked too."""
+def archive(out, keep=None):
+    """The loads of bench/guest + bpftrace (when this machine has it) → out; True with bpftrace. The loads are in the folder
+    @keep too."""
     bpftrace = shutil.which("bpftrace")
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(f"{root}/bin")
@@ -37,13 +37,19 @@ def make(initrd, out, keep=None, more=()):
             add_program(root, os.path.realpath(bpftrace))
             if not os.path.realpath(bpftrace).startswith("/bin/"):
                 shutil.copy(os.path.realpath(bpftrace), f"{root}/bin/bpftrace")
-        archive = subprocess.run("find . | cpio -o -H newc --quiet", shell=True, cwd=root,
-                                 capture_output=True, check=True).stdout
-    parts = []
-    for path in (initrd, *more):
-        with open(path, "rb") as f:
-            parts.append(f.read())
-    with open(out, "wb") as whole:
-        for part in (*parts, archive):
-            whole.write(part + bytes(-len(part) % 512))
+        with open(out, "wb") as whole:
+            subprocess.run("find . | cpio -o -H newc --quiet", shell=True, cwd=root, stdout=whole, check=True)
     return bpftrace is not None
+
+
+def make(initrd, out, keep=None, more=()):
+    """initrd + the archives @more + archive() → out; True with bpftrace."""
+    with tempfile.TemporaryDirectory() as folder:
+        own = os.path.join(folder, "own.cpio")
+        has_bpftrace = archive(own, keep)
+        with open(out, "wb") as whole:
+            for path in (initrd, *more, own):
+                with open(path, "rb") as f:
+                    part = f.read()
+                whole.write(part + bytes(-len(part) % 512))
+    return has_bpftrace

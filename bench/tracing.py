@@ -19,6 +19,7 @@ BUILD = os.path.join(TOP, "build", "release")
 OUTSIGHT = os.path.join(BUILD, "bin", "outsight")
 PLUGIN = os.path.join(BUILD, "lib", "liboutsight-tcg.so")
 CALLS = 200000
+SETTLE_SECONDS = 1.5
 
 
 class Tracing:
@@ -40,7 +41,7 @@ class Tracing:
         # What it says is read, however much that is: a program may have an error at each hit.
         self.reader = threading.Thread(target=lambda: self.said.append(self.process.stderr.read()), daemon=True)
         self.reader.start()
-        time.sleep(1.5)
+        time.sleep(SETTLE_SECONDS)
         return self
 
     def __exit__(self, *_):

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The cost of a hit to a stock Debian guest on KVM: by code of ours in the guest (-x inject), by an exit, and by bpftrace
+in the same guest. Prints each goal, the figure (median, least and most) and MET or MISSED. See docs/benchmarks.md.
+
+    scripts/bench kvm --inject      sets up and runs this; in the KVM lab, unless the host's own KVM is good
+
+Each figure is the time of a getppid call in the guest, less that of calls with nothing traced just before.
+"""
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import guest_image  # noqa: E402
+import tracing  # noqa: E402
+from lib.host_kvm import why_not_kvm  # noqa: E402
+from lib.vmm_guest import VmmGuest  # noqa: E402
+from stats import Report, Sample  # noqa: E402
+
+VMM = os.path.join(tracing.BUILD, "bin", "outsight-vmm")
+PROBE = "fbt::__x64_sys_getppid:entry "
+CALLS = 20000   # in a round of the guest's; where each exits, fewer
+EXITING = 500
+# The lab shares its CPUs: messages about a vCPU that did not run are no harm.
+APPEND = "rcupdate.rcu_cpu_stall_suppress=1 nosoftlockup mitigations=auto"
+
+# What, the most that it may cost in ns, a clause, whether each call still exits.
+WAYS = [
+    ("count()", 50, PROBE + "{ @ = count(); }", False),
+    ("predicate on pid, false", 50, PROBE + "/pid == 1/ { @ = count(); }", False),
+    ("count() under a predicate on execname, true", 50, PROBE + '/execname == "getppid_ns"/ { @ = count(); }', False),
+    ("sum(arg0 & 1), min and max", None, PROBE + "{ @s = sum(arg0 & 1); @l = min(arg0); @m = max(arg0); }", False),
+    ("quantize(arg0)", None, PROBE + "{ @ = quantize(arg0); }", False),
+    ("@[execname] = count()", 50, PROBE + "{ @[execname] = count(); }", True),
+]
+BPFTRACE = [
+    ("kprobe { @ = count(); }", "kprobe:__x64_sys_getppid { @ = count(); }"),
+    ("kfunc { @ = count(); }", "kfunc:vmlinux:__x64_sys_getppid { @ = count(); }"),
+    ("kprobe /pid == 1/ { @ = count(); }", "kprobe:__x64_sys_getppid /pid == 1/ { @ = count(); }"),
+]
+
+
+def time_calls(guest, calls):
+    """ns a call: the least of three rounds, as whatever else runs can only add."""
+    return min(float(x) for x in guest.check(f"getppid_ns 3 {calls}", 600).split())
+
+
+class Costs:
+    """Of one way to trace, in turns with nothing traced."""
+
+    def __init__(self, guest, rounds, calls, traced):
+        self.base, self.hits = [], []
+        for _ in range(rounds):
+            self.base.append(time_calls(guest, calls))
+            with traced() as during:
+                self.hits.append(time_calls(guest, calls) - self.base[-1])
+            self.said = getattr(during, "said", [])
+
+    @property
+    def sample(self):
+        return Sample(self.hits)
+
+
+def places(costs):
+    """What the session said of its resident probes; "" where it had none."""
+    found = re.search(r"resident probes: [^\n]*", "".join(costs.said))
+    return found.group() if found else ""
+
+
+def bench_ways(report, guest, args):
+    for what, limit, program, exits in WAYS:
+        calls = EXITING if exits else CALLS
+        inject = Costs(guest, args.rounds, calls, lambda p=program: tracing.Tracing(guest, p, "-x", "inject=force"))
+        leave = Costs(guest, args.rounds, EXITING, lambda p=program: tracing.Tracing(guest, p))
+        figure = f"{inject.sample.text('ns')}; by an exit {leave.sample.text('ns')}"
+        if not places(inject):
+            raise RuntimeError(f"there was no resident probe: {inject.said}")
+        if limit is None:
+            report.figure(f"hit: {what}", figure)
+        else:
+            report.goal(f"hit: {what}", f"{limit} ns", figure, inject.sample.median <= limit)
+    report.figure("getppid with nothing traced", Sample(inject.base).text("ns"))
+
+
+def bench_bpftrace(report, guest, args):
+    for what, program in BPFTRACE:
+        try:
+            costs = Costs(guest, args.rounds, CALLS, lambda p=program: tracing.Bpftrace(guest, p))
+        except RuntimeError as e:
+            report.skip(f"bpftrace in the guest: {what}", str(e).strip()[-200:])
+            continue
+        report.figure(f"bpftrace in the guest: {what}", costs.sample.text("ns"))
+
+
+def bench_all(report, guest, args):
+    """A counter for each function, in and out."""
+    took, ended = [], []
+    for _ in range(args.rounds):
+        start = time.monotonic()
+        traced = tracing.Tracing(guest, "fbt:::entry { @[probefunc] = count(); }", "-x", "inject=force")
+        with traced:
+            took.append(time.monotonic() - start - tracing.SETTLE_SECONDS)
+            start = time.monotonic()
+        ended.append(time.monotonic() - start)
+        rows = len(re.findall(r"^  \w\S* +\d+$", traced.text(), re.M))
+        report.figure("all functions", f"{''.join(traced.said).strip().splitlines()[0][:120]}; {rows} were called")
+    report.goal("all functions, a counter each: in", "2 s", Sample(took).text("s", 1), statistics.median(took) <= 2)
+    report.figure("all functions: out, and everything printed", Sample(ended).text("s", 1))
+
+
+def bench(args):
+    only = set(filter(None, args.only.split(",")))
+    report = Report()
+    with VmmGuest("6.1", VMM, smp=1, append=APPEND, more_files=args.programs, memory=1024 * tracing.MIB) as guest:
+        for name, part in (("ways", bench_ways), ("all", bench_all), ("bpftrace", bench_bpftrace)):
+            if not only or name in only:
+                part(report, guest, args)
+        for line in guest.trouble():
+            report.goal("the guest's log", "nothing", line[:120], False)
+    print(f"{report.missed} missed" if report.missed else "all met")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="What a resident probe costs a guest on KVM.")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default="", help="ways, all, bpftrace")
+    parser.add_argument("--programs", help="an archive of the guest's programs: run here, whatever this host's KVM is")
+    args = parser.parse_args()
+    if args.programs:
+        bench(args)
+        return
+    why_not = why_not_kvm(tracing.OUTSIGHT)
+    print(f"# {'in scripts/kvm-lab, as ' + why_not if why_not else 'on this host'}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="outsight-bench-") as folder:
+        programs = os.path.join(folder, "programs.cpio")
+        guest_image.archive(programs)
+        command = [sys.executable, "-B", __file__, "--programs", programs, "--rounds", str(args.rounds), "--only", args.only]
+        lab = [os.path.join(tracing.TOP, "scripts", "kvm-lab"), "--"] if why_not else []
+        sys.exit(subprocess.run(lab + command, check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()
