@@ -63,5 +63,5 @@ int cli_cmd_examples(int argc, char **argv)
 			  argc > 2 ? "all of these words" : argv[1]);
 		return CON_EXIT_ERROR;
 	}
-	return con_finish_output(stdout, "stdout");
+	return CON_EXIT_OK;
 }

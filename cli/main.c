@@ -28,10 +28,8 @@ static const char *mistyped_verb(int argc, char **argv)
 	return cli_verb_near(argv[1]);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	con_terminal_guard_all();
-	setlocale(LC_NUMERIC, ""); /* what %' separates thousands with */
 	if (argc > 1 && !strcmp(argv[1], "--complete"))
 		return cli_complete(argc - 2, argv + 2);
 	cli_verb *verb = argc > 1 ? cli_verb_find(argv[1]) : NULL;
@@ -44,4 +42,14 @@ int main(int argc, char **argv)
 		return CON_EXIT_USAGE;
 	}
 	return cli_cmd_dtrace(argc, argv);
+}
+
+/* What a verb has printed may be in a buffer still: one whose output nobody has got has failed. */
+int main(int argc, char **argv)
+{
+	con_terminal_guard_all();
+	setlocale(LC_NUMERIC, ""); /* what %' separates thousands with */
+	int status = run(argc, argv);
+
+	return status == CON_EXIT_OK ? con_finish_output(stdout, "<stdout>") : status;
 }

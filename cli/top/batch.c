@@ -73,17 +73,19 @@ static void pause_for(unsigned ms)
 	nanosleep(&t, NULL);
 }
 
-/* The first numbers are those of the first period: what a rate needs is two readings. */
+/* The first numbers are those of the first period: what a rate needs is two readings. @status: of the output,
+ * with which it ends. */
 static struct ot_err *run(const struct cli_top_options *o, unsigned column, struct cli_top_guests *g,
-			  struct cli_top_table *t)
+			  struct cli_top_table *t, int *status)
 {
 	OT_TRY(cli_top_guests_refresh(g));
 	for (unsigned long i = 0; !o->times || i < o->times; i++) {
 		pause_for(o->period_ms);
 		OT_TRY(cli_top_guests_refresh(g));
 		OT_TRY(print(g, o, column, t));
-		if (fflush(stdout) == EOF)
-			return NULL; /* con_finish_output() says why */
+		*status = con_finish_output(stdout, "<stdout>");
+		if (*status != CON_EXIT_OK)
+			return NULL;
 	}
 	return NULL;
 }
@@ -94,14 +96,15 @@ int cli_top_batch(const struct cli_top_options *o)
 	struct cli_top_table t = { 0 };
 	unsigned column = 3; /* the CPU's; of exits, all */
 	struct ot_err *err = NULL;
+	int status = CON_EXIT_OK;
 
 	if (o->exits)
 		column = 1;
 	if (o->column)
 		err = cli_top_column_find(o, &column);
 	if (!err)
-		err = run(o, column, &guests, &t);
+		err = run(o, column, &guests, &t, &status);
 	cli_top_table_deinit(&t);
 	cli_top_guests_deinit(&guests);
-	return err ? con_fail(err, "top") : con_finish_output(stdout, "<stdout>");
+	return err ? con_fail(err, "top") : status;
 }
