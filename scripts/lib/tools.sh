@@ -20,3 +20,15 @@ get_promtool()
 	fi
 	rm -rf "$tmp"
 }
+
+# Readers of profiles, from npm's registry, where npm is installed. Without them their tests are skipped.
+get_npm_readers()
+{
+	local at=$CACHE/tools
+	[ ! -d "$at/node_modules/speedscope" ] || [ ! -d "$at/node_modules/pprof-format" ] || return 0
+	command -v npm >/dev/null || return 0
+	say "getting pprof-format and speedscope"
+	mkdir -p "$at"
+	run_logged npm-readers npm install --no-audit --no-fund --prefix "$at" pprof-format@2 speedscope@1 ||
+		say "no readers of profiles: see $CACHE/log/npm-readers.log"
+}

@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
 # pylint: disable=wrong-import-position
 import cli_test
-from lib import protoc
+from lib import npm, protoc
 from lib.pprof import Profile
 
 
@@ -80,6 +80,24 @@ class Profiles(cli_test.Case):
                         "profile-50 { @[stack()] = count(); } tick-300ms { exit(0); }", "BEGIN { stack(); exit(0); }"):
             profile = self.profile(program)[0]
             protoc.check_profile(self.data, profile)
+
+    @unittest.skipIf(npm.NO_PPROF_FORMAT, f"SKIP: {npm.NO_PPROF_FORMAT}")
+    def test_pprof_format(self):
+        for program in ('BEGIN { @a["one", 7, stack()] = count(); @b[-3, ustack()] = sum(1ull << 40); @c["c", stack()] = sum(-1); exit(0); }',
+                        r'BEGIN { @["\"\n</a>\\", stack()] = count(); @m["\xff\xc3", stack()] = max(-5); exit(0); }',
+                        "BEGIN { stack(); exit(0); }"):
+            profile = self.profile(program)[0]
+            npm.check_pprof_format(self.data, profile)
+
+    @unittest.skipIf(npm.NO_SPEEDSCOPE, f"SKIP: {npm.NO_SPEEDSCOPE}")
+    def test_speedscope_reads_folded(self):
+        """Keys are frames there."""
+        program = ('BEGIN { @["web", "read", stack()] = sum(40); @["web", "</script>", stack()] = sum(2); @["caf\\303\\251", "x", stack()] = sum(7); '
+                   'exit(0); }')
+        folded = self.run_it("-x", "oformat=folded", "-qn", program)[1]
+        wanted = {tuple(line.rpartition(" ")[0].split(";")): int(line.rpartition(" ")[2]) for line in folded.splitlines()}
+        self.assertEqual(len(wanted), 3)
+        self.assertEqual(npm.folded_by_speedscope("x.folded", folded.encode()), wanted)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The small guest on /dev/kvm: small_test.py OUTSIGHT SMALL-GUEST. Ends with 77 where there is no KVM."""
+import collections
 import json
 import os
 import random
@@ -14,7 +15,7 @@ import unittest
 
 from small_guest import (CALLS, GUEST, INT3, MANY, OUTSIGHT, ROUND, TRAPPED, VMM, GuestTest, Vm, counts_of, doctor,
                          elf_text, main)
-from lib import browser, flame_page, perfetto, pprof, protoc
+from lib import browser, flame_page, npm, perfetto, pprof, protoc
 from lib.pace import FULL, limit, rounds
 
 
@@ -113,12 +114,25 @@ class SmallGuest(GuestTest):
             self.assertTrue(frames[-1].endswith(f"`{labels['probefunc']}"), frames)
             self.assertGreater(len(frames), 1, frames)
         with self.subTest(reader="protoc"):
-            self.need_protoc()
+            self.need(protoc.MISSING)
             protoc.check_profile(data, profile)
+        with self.subTest(reader="pprof-format"):
+            self.need(npm.NO_PPROF_FORMAT)
+            npm.check_pprof_format(data, profile)
+        with self.subTest(reader="speedscope"):
+            self.need(npm.NO_SPEEDSCOPE)
+            self.check_speedscope(data, profile)
 
-    def need_protoc(self):
-        if protoc.MISSING:
-            self.skipTest(protoc.MISSING)
+    def check_speedscope(self, data, profile):
+        """It has no labels and no modules in its names: stacks of equal functions are one."""
+        wanted = collections.Counter()
+        for frames, _, values in profile.samples:
+            wanted[tuple(frame.rpartition("`")[2] for frame in frames)] += values[0]
+        self.assertEqual(npm.folded_by_speedscope("x.pprof", data), dict(wanted))
+
+    def need(self, missing):
+        if missing:
+            self.skipTest(missing)
 
     def test_perfetto(self):
         """Each call is a slice, on a track that has its vCPU's thread here, with its stack; aggregations are counters."""
@@ -146,7 +160,7 @@ class SmallGuest(GuestTest):
         self.assertEqual(trace.named("@back").events[-1].value, 1000)
         self.assertIs(trace.named("@back").parent, guest)
         with self.subTest(reader="protoc"):
-            self.need_protoc()
+            self.need(protoc.MISSING)
             self.assertEqual(protoc.check_trace(data), 1000)
 
     def test_flame(self):
