@@ -330,6 +330,15 @@ static void perfetto_moment(struct con_output *o)
 	(void)o;
 }
 
+static void report_full(const struct con_perfetto *p)
+{
+	if (p->trace.full)
+		con_error(
+		    "oformat=perfetto leaves out what would need more than %u tracks: aggregate by fewer "
+		    "keys, or trace fewer threads",
+		    CON_PERFETTO_TRACKS);
+}
+
 static struct ot_err *perfetto_end(struct con_output *o)
 {
 	struct con_perfetto *p = (struct con_perfetto *)o;
@@ -341,6 +350,7 @@ static struct ot_err *perfetto_end(struct con_output *o)
 	con_perfetto_begin(&p->trace);
 	con_perfetto_close_all(&p->trace, ot_now_ns());
 	keep_error(p, con_perfetto_write(&p->trace, o->printer.fp, true));
+	report_full(p);
 	con_perfetto_deinit(&p->trace);
 	con_pb_deinit(&p->fields);
 	for (int user = 0; user <= 1; user++)

@@ -161,8 +161,10 @@ struct con_perfetto_track *con_perfetto_add(struct con_perfetto_trace *t, const 
 {
 	struct con_perfetto_track *track;
 
-	if (t->tracks.count >= CON_PERFETTO_TRACKS)
+	if (t->tracks.count >= CON_PERFETTO_TRACKS) {
+		t->full = true;
 		return NULL;
+	}
 	track = ot_arena_new(&t->arena, struct con_perfetto_track);
 	if (!track || !ot_map_put(&t->tracks, key, len, track)) {
 		t->failed = true;

@@ -39,6 +39,7 @@ struct con_perfetto_trace {
 	struct ot_arena arena;
 	uint64_t base; /* of the tracks' numbers, which are to differ from other traces' */
 	bool begun, failed;
+	bool full; /* a further track was wanted than there can be */
 };
 
 /** Before the first packet, which has the clocks' relations; may be called again. */

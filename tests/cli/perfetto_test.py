@@ -75,6 +75,15 @@ class Traces(Case):
         self.assertGreater(len(counters["@n"]), 2)
         self.assertEqual(counters["@n"], sorted(set(counters["@n"])))
 
+    def test_too_many_tracks(self):
+        """Those that there is room for are there, and that the others are not is said."""
+        program = "BEGIN { i = 0; } " + "".join(f"tick-1ms /i < 350/ {{ @[i, {k}] = count(); }} " for k in range(200)) + \
+            "tick-1ms /i++ > 350/ { exit(0); }"
+        trace, err = self.trace(program, "-x", "aggsize=64m", "-x", "aggrate=10s")
+        self.assertEqual(len(trace.tracks), 65536)
+        self.assertEqual(err, "dtrace: oformat=perfetto leaves out what would need more than 65536 tracks: aggregate by fewer keys, "
+                              "or trace fewer threads\n")
+
     def test_hostile_names(self):
         trace, _ = self.trace(r'BEGIN { @["\xff\xc3\"<x>"] = count(); trace("\xff"); exit(0); }')
         self.assertEqual(trace.tracks[0].events[0].notes, {"value": "\ufffd"})
