@@ -131,6 +131,9 @@ struct vp_kvm {
 	pthread_cond_t changed;
 };
 
+/** As the backend operation. kvm.c */
+void *vp_kvm_gpa_to_host(void *backend, uint64_t gpa, uint64_t *ret_len);
+
 /** Get every vCPU out of the guest and keep it out. Service thread; not nested. */
 void vp_kvm_hold(struct vp_kvm *kvm);
 /** The same on a vCPU's thread, within vp_kvm_after(): the others are out when it returns. While it waits for

@@ -8,7 +8,7 @@
 #include "vmm-probe/backend/kvm/internal.h"
 #include "vmm-probe/engine/backend.h"
 
-static void *gpa_to_host(void *backend, uint64_t gpa, uint64_t *ret_len)
+void *vp_kvm_gpa_to_host(void *backend, uint64_t gpa, uint64_t *ret_len)
 {
 	const struct vp_kvm *kvm = backend;
 
@@ -176,7 +176,7 @@ static const struct vp_backend_cpc kvm_cpc = {
 static const struct vp_backend_ops kvm_ops = {
 	.name = "kvm",
 	.reg = vp_kvm_reg,
-	.gpa_to_host = gpa_to_host,
+	.gpa_to_host = vp_kvm_gpa_to_host,
 	.install = install,
 	.hit_cost_ns = hit_cost_ns,
 	.request_sample = request_sample,

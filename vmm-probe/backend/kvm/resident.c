@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory of resident probes, and how a guest's kernel gets it mapped. One page of the kernel's page table
- * has the entries for the GiB of its image, 2 MiB each; all processes have it (arch/x86/kernel/head_64.S:
- * level2_kernel_pgt). The kernel clears those that its image does not take when it boots (cleanup_highmap(),
- * arch/x86/mm/init_64.c) and has no allocator for them. An entry that was never present is in no TLB, so one
- * store maps 2 MiB, and a page walk sees it whole or not at all.
+ * The memory of resident probes: a slot for code and one for data, allocated when the first session of the VM
+ * asks for them. The checks before a kernel gets them mapped (resident_map.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,34 +10,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/guarded.h"
 #include "base/io.h"
-#include "vmm-probe/arch/native.h"
 #include "vmm-probe/backend/kvm/internal.h"
 
-#define LARGE_PAGE         (2ull << 20)
-#define ENTRIES            512u
-#define CODE_PAGES         4u
-#define CODE_SIZE          (CODE_PAGES * LARGE_PAGE)
-/* Entries that must be empty between the image and us, and behind us. */
-#define GAP                8u
+#define CODE_SIZE          (4 * VP_KVM_LARGE_PAGE)
 /* Of the data of all vCPUs: what they use, and what lies between their first and their last byte. */
 #define USED_MAX           (16ull << 20)
 #define SPAN_PAGES         128u
 #define DATA_MAX           (1ull << 20)
 #define DATA_MIN           (4ull << 10)
-/* Half a GiB behind the image's lowest address modules begin, if the kernel can't be at a random one. */
-#define HALF               256u
 #define MSR_KERNEL_GS_BASE 0xc0000102u
 #define EFER_NXE           (1ull << 11) /* without it NX is a reserved bit */
-
-/* Bits of a page table's entry (Intel SDM, vol. 3, 4.5: IA-32e paging). */
-#define PRESENT  (1ull << 0)
-#define WRITABLE (1ull << 1)
-#define ACCESSED (1ull << 5)
-#define DIRTY    (1ull << 6)
-#define LARGE    (1ull << 7)
-#define NX       (1ull << 63)
 
 #define REFUSED(...) ot_err_new(OT_ERR_UNSUPPORTED, __VA_ARGS__)
 
@@ -63,11 +43,11 @@ static struct ot_err *measure(const struct vp_kvm *kvm, const uint64_t *base, st
 	if (gap > USED_MAX / kvm->config.nvcpus)
 		gap = USED_MAX / kvm->config.nvcpus;
 	gap &= ~(DATA_MIN - 1);
-	if (!gap || bits & 7 || highest - lowest > SPAN_PAGES * LARGE_PAGE - gap)
+	if (!gap || bits & 7 || highest - lowest > SPAN_PAGES * VP_KVM_LARGE_PAGE - gap)
 		return REFUSED("its per-CPU areas are too close together, or too far apart");
 	r->room.lowest = lowest;
 	r->room.data_size = (uint32_t)gap;
-	r->data_size = (highest - lowest + gap + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+	r->data_size = (highest - lowest + gap + VP_KVM_LARGE_PAGE - 1) & ~(VP_KVM_LARGE_PAGE - 1);
 	return NULL;
 }
 
@@ -126,53 +106,7 @@ static struct ot_err *make_memory(const struct vp_kvm *kvm, const uint64_t *base
 	return NULL;
 }
 
-/* --- the guest's page table ----------------------------------------------------------------------- */
-
-static void *ram_at(const struct vp_kvm *kvm, uint64_t gpa, uint64_t len)
-{
-	for (uint32_t i = 0; i < kvm->config.nram; i++) {
-		const struct vp_ram_range *r = &kvm->ram[i];
-		if (gpa >= r->gpa && gpa - r->gpa < r->size && len <= r->size - (gpa - r->gpa))
-			return (void *)(uintptr_t)(r->host + (gpa - r->gpa));
-	}
-	return NULL;
-}
-
-/* The page of entries for the GiB with @gva. */
-static struct ot_err *find_table(const struct vp_kvm *kvm, const struct vp_resident_kernel *k, uint64_t gva,
-				 uint64_t **ret)
-{
-	const struct vp_paging *p = &vp_native_paging;
-	uint64_t table = k->root & p->address, entry;
-	unsigned shift = p->page_shift + p->index_bits * k->levels;
-
-	for (unsigned level = k->levels; level > 2; level--) {
-		shift -= p->index_bits;
-		const uint64_t *at = ram_at(kvm, table + 8 * (gva >> shift & (ENTRIES - 1)), 8);
-		if (!at || !ot_guarded_load64(at, &entry) || !(entry & PRESENT) || entry & LARGE)
-			return REFUSED("the page table of its image is not as expected");
-		table = entry & p->address;
-	}
-	*ret = ram_at(kvm, table, ENTRIES * 8);
-	return *ret ? NULL : REFUSED("the page table of its image is not in RAM");
-}
-
-/* The first of @n entries that can be ours. */
-static struct ot_err *find_entries(uint64_t *table, uint64_t image_end, uint32_t n, uint32_t *ret)
-{
-	uint32_t behind = (uint32_t)((image_end - 1) / LARGE_PAGE % ENTRIES) + 1, first = behind + GAP;
-	uint32_t end = behind < HALF ? HALF : ENTRIES;
-	uint64_t entry;
-
-	if (first + n + GAP > end)
-		return ot_err_new(OT_ERR_LIMIT, "there are not %u empty entries behind its image",
-				  n + 2 * GAP);
-	for (uint32_t i = behind; i < first + n + GAP; i++)
-		if (!ot_guarded_load64(&table[i], &entry) || entry)
-			return REFUSED("the page table behind its image is in use");
-	*ret = first;
-	return NULL;
-}
+/* --- the room ------------------------------------------------------------------------------------- */
 
 /* Would each vCPU use our entries as they are meant? Is the base that is claimed for it the one that it has?
  * In user mode it is in the other register, until the kernel exchanges the two. */
@@ -195,28 +129,6 @@ static struct ot_err *check_vcpus(const struct vp_kvm *kvm, const uint64_t *base
 		if (sregs.gs.base != base[i] && msrs.entry.data != base[i])
 			return REFUSED("vCPU %u does not use the per-CPU area that it should", i);
 	}
-	return NULL;
-}
-
-/* Data first, then code. The vCPUs are held. */
-static struct ot_err *map_all(const struct vp_kvm *kvm, const struct vp_resident_kernel *k,
-			      struct vp_kvm_resident *r)
-{
-	uint32_t ndata = (uint32_t)(r->data_size / LARGE_PAGE), n = CODE_PAGES + ndata, first;
-	uint64_t gib = k->image_end & ~(ENTRIES * LARGE_PAGE - 1), *table;
-
-	OT_TRY(check_vcpus(kvm, k->percpu_base));
-	OT_TRY(find_table(kvm, k, k->image_end - 1, &table));
-	OT_TRY(find_entries(table, k->image_end, n, &first));
-	for (uint32_t i = n; i-- > 0;) {
-		uint64_t how = i < CODE_PAGES ? 0 : WRITABLE | NX;
-		uint64_t entry =
-		    (kvm->config.spare_gpa + i * LARGE_PAGE) | PRESENT | ACCESSED | DIRTY | LARGE | how;
-		if (!ot_guarded_store64(&table[first + i], entry))
-			return REFUSED("the page table of its image is gone");
-	}
-	r->room.code_gva = gib + first * LARGE_PAGE;
-	r->room.data_gva = r->room.code_gva + CODE_SIZE;
 	return NULL;
 }
 
@@ -250,7 +162,9 @@ struct ot_err *vp_kvm_resident_open(void *backend, const struct vp_resident_kern
 	*r = next;
 	if (r->kernel != kernel->root) {
 		vp_kvm_hold(kvm);
-		struct ot_err *err = map_all(kvm, kernel, r);
+		struct ot_err *err = check_vcpus(kvm, kernel->percpu_base);
+		if (!err)
+			err = vp_kvm_resident_map(kvm, kernel, r);
 		vp_kvm_release(kvm);
 		OT_TRY(err);
 		r->kernel = kernel->root;

@@ -9,6 +9,8 @@
 
 #include "vmm-probe/engine/backend.h"
 
+#define VP_KVM_LARGE_PAGE (2ull << 20)
+
 struct vp_kvm;
 
 struct vp_kvm_resident {
@@ -22,6 +24,10 @@ struct vp_kvm_resident {
 /** As the backend operation. */
 OT_MUST_CHECK struct ot_err *vp_kvm_resident_open(void *backend, const struct vp_resident_kernel *kernel,
 						  struct vp_resident_room *ret);
+/** Have entries of the kernel's page table lead to @p r's memory, and say in @p r->room where. The vCPUs are
+ * held. UNSUPPORTED, LIMIT: it has no entries for that; they are as they were. resident_map.c */
+OT_MUST_CHECK struct ot_err *vp_kvm_resident_map(struct vp_kvm *kvm, const struct vp_resident_kernel *kernel,
+						 struct vp_kvm_resident *r);
 /** No vCPU runs any more. */
 void vp_kvm_resident_deinit(struct vp_kvm *kvm);
 
