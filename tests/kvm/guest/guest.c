@@ -213,17 +213,14 @@ noinline void round_end(uint64_t n)
 	__asm__ volatile("" : : "r"(n));
 }
 
-/* Only without `await`, or once round_end() has a probe, do rounds count. */
-static bool is_awaiting(void)
+static bool round_end_has_changed(void)
 {
 	static uint8_t first;
 	uint8_t now = *(const volatile uint8_t *)round_end;
 
 	if (!first)
 		first = now;
-	if (first != now)
-		await = 0;
-	return await;
+	return first != now;
 }
 
 /* All vCPUs wait for the last one. */
@@ -238,6 +235,22 @@ static void barrier(void)
 	}
 	while (generation == g)
 		__asm__ volatile("pause");
+}
+
+/* Has round_end() got a probe, so that rounds count from now on? vCPU 0 answers for all, which else would end
+ * after different rounds: the text may change between one's look and another's. */
+static bool end_await(uint32_t cpu)
+{
+	static volatile bool changed;
+
+	if (cpu == 0)
+		changed = round_end_has_changed();
+	barrier();
+	bool ends = changed;
+	barrier(); /* before either is written again */
+	if (cpu == 0 && ends)
+		await = 0;
+	return ends;
 }
 
 void call_all(uint64_t i, uint32_t cpu)
@@ -317,7 +330,7 @@ static void run(uint32_t cpu)
 			round_end(n);
 		if (stopped)
 			break;
-		if (await && is_awaiting())
+		if (await && !end_await(cpu))
 			n = 0;
 	}
 }
