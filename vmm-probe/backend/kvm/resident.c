@@ -157,18 +157,15 @@ struct ot_err *vp_kvm_resident_open(void *backend, const struct vp_resident_kern
 	if (r->mem && (next.room.lowest != r->room.lowest || next.data_size != r->data_size ||
 		       next.room.data_size != r->room.data_size))
 		return REFUSED("another kernel has run in this guest, with other per-CPU areas");
-	if (!r->mem)
-		OT_TRY(make_memory(kvm, kernel->percpu_base, &next));
+	OT_TRY(r->mem ? allocate(kvm, kernel->percpu_base, &next)
+		      : make_memory(kvm, kernel->percpu_base, &next));
 	*r = next;
-	if (r->kernel != kernel->root) {
-		vp_kvm_hold(kvm);
-		struct ot_err *err = check_vcpus(kvm, kernel->percpu_base);
-		if (!err)
-			err = vp_kvm_resident_map(kvm, kernel, r);
-		vp_kvm_release(kvm);
-		OT_TRY(err);
-		r->kernel = kernel->root;
-	}
+	vp_kvm_hold(kvm);
+	struct ot_err *err = check_vcpus(kvm, kernel->percpu_base);
+	if (!err)
+		err = vp_kvm_resident_map(kvm, kernel, r);
+	vp_kvm_release(kvm);
+	OT_TRY(err);
 	*ret = r->room;
 	return NULL;
 }

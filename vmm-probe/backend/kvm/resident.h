@@ -14,18 +14,18 @@
 struct vp_kvm;
 
 struct vp_kvm_resident {
-	int fd;             /* of the memory; valid if mem is */
-	uint8_t *mem;       /* code, then data, as guest physical memory has them; NULL: none yet */
-	uint64_t data_size; /* of all vCPUs, in whole large pages */
-	uint64_t kernel;    /* root of the page table that maps it; 0: none does */
-	struct vp_resident_room room;
+	int fd;                       /* of the memory; valid if mem is */
+	uint8_t *mem;                 /* code, then data, as guest physical memory has them; NULL: none yet */
+	uint64_t data_size;           /* of all vCPUs, in whole large pages */
+	struct vp_resident_room room; /* code_gva, data_gva: of the kernel that got it mapped last */
 };
 
 /** As the backend operation. */
 OT_MUST_CHECK struct ot_err *vp_kvm_resident_open(void *backend, const struct vp_resident_kernel *kernel,
 						  struct vp_resident_room *ret);
-/** Have entries of the kernel's page table lead to @p r's memory, and say in @p r->room where. The vCPUs are
- * held. UNSUPPORTED, LIMIT: it has no entries for that; they are as they were. resident_map.c */
+/** Have entries of the kernel's page table lead to @p r's memory, unless they do, and say in @p r->room
+ * where. The vCPUs are held. UNSUPPORTED, LIMIT: it has no entries for that; they are as they were.
+ * resident_map.c */
 OT_MUST_CHECK struct ot_err *vp_kvm_resident_map(struct vp_kvm *kvm, const struct vp_resident_kernel *kernel,
 						 struct vp_kvm_resident *r);
 /** No vCPU runs any more. */

@@ -76,19 +76,36 @@ static uint64_t our_entry(const struct vp_kvm *kvm, const struct vp_kvm_resident
 	       how;
 }
 
+/* Are our entries in this table, where they were put last? A kernel that boots again in the same place has
+ * the same root, and they are empty there. */
+static bool is_mapped(const struct vp_kvm *kvm, const uint64_t *table, uint64_t gib,
+		      const struct vp_kvm_resident *r, uint32_t n)
+{
+	uint64_t first = (r->room.code_gva - gib) / VP_KVM_LARGE_PAGE, entry;
+
+	if (r->room.code_gva < gib || first + n > ENTRIES)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (!ot_guarded_load64(&table[first + i], &entry) || entry != our_entry(kvm, r, i))
+			return false;
+	return true;
+}
+
 struct ot_err *vp_kvm_resident_map(struct vp_kvm *kvm, const struct vp_resident_kernel *k,
 				   struct vp_kvm_resident *r)
 {
 	uint32_t n = (uint32_t)((r->room.code_size + r->data_size) / VP_KVM_LARGE_PAGE), first;
-	uint64_t *table;
+	uint64_t gib = (k->image_end - 1) & ~(GIB - 1), *table;
 
-	OT_TRY(find_table(kvm, k, k->image_end - 1, &table));
+	OT_TRY(find_table(kvm, k, gib, &table));
+	if (is_mapped(kvm, table, gib, r, n))
+		return NULL;
 	OT_TRY(find_empty(table, k->image_end, n, &first));
 	/* Data first, then the code that uses it. */
 	for (uint32_t i = n; i-- > 0;)
 		if (!ot_guarded_store64(&table[first + i], our_entry(kvm, r, i)))
 			return REFUSED("the page table of its image is gone");
-	r->room.code_gva = ((k->image_end - 1) & ~(GIB - 1)) + first * VP_KVM_LARGE_PAGE;
+	r->room.code_gva = gib + first * VP_KVM_LARGE_PAGE;
 	r->room.data_gva = r->room.code_gva + r->room.code_size;
 	return NULL;
 }
