@@ -18,7 +18,7 @@
 /** Put the handler in place; calls nest, each needs an ot_guarded_off(). The process's own handlers are to be
  * in place by then: one that is installed later, and passes nothing on, takes the guard away. Any thread. */
 void ot_guarded_on(void);
-/** The handler of before is put back with the last call, unless another has replaced ours meanwhile. Any
+/** The last call restores the previous handler, unless another has replaced ours meanwhile. Any
  * thread. */
 void ot_guarded_off(void);
 

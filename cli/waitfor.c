@@ -66,8 +66,8 @@ int cli_run_wait_for(struct cli_run *r)
 	return CLI_GO_ON;
 }
 
-/* The process may still be loading the library that a description means: messages only when it has had the
- * time. */
+/* The process may still be loading the library that a description means: errors are reported only after it
+ * had time for that. */
 int cli_run_compile(struct cli_run *r)
 {
 	uint64_t until = ot_now_ns() + MATCH_NS;

@@ -154,7 +154,7 @@ static int ga_cpu_prepare(unsigned int cpu)
 		return 0;
 	ga_places[cpu].percpu = per_cpu_offset(cpu);
 	ga_places[cpu].records = c->records;
-	/* Complete before anybody finds it: the host, then probes on that CPU. */
+	/* Complete before the host can find it, and then probes on that CPU. */
 	smp_store_release(&ga_places[cpu].gpa, virt_to_phys(ring));
 	/* Pairs with nothing stronger than the dependency in ga_emit(). */
 	smp_store_release(&c->ring, ring);

@@ -43,7 +43,7 @@ struct lib_agg {
 	struct lib_enabled *enabled;
 };
 
-/* A record that came while nobody takes any: from dtrace_stop(). */
+/* A record from dtrace_stop(), kept until the caller consumes records. */
 struct lib_kept {
 	struct lib_kept *next;
 	struct vp_record record; /* its data are behind this */

@@ -77,7 +77,7 @@ static struct ot_err *read_answers(void *to, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			_exit(1); /* nobody is there any more */
+			_exit(1); /* its parent has ended */
 		at += n;
 		len -= (size_t)n;
 	}

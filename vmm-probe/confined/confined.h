@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Running a function on hostile input in a child process that has no rights, so that a fault of it harms
- * nothing.
+ * Running a function on hostile input in a child process that has no rights, so that a fault in it harms
+ * nothing else.
  *
- * The child is forked, so the function sees this process's memory as it was, but for memory that is shared
- * with anybody (a guest's RAM, an engine's buffers): that is unmapped. Of descriptors it has those that are
- * handed in, and it can only read them, whatever they were opened for. It can manage its own private memory
+ * The child is forked, so the function sees this process's memory as it was, except that shared memory
+ * (a guest's RAM, an engine's buffers) is unmapped. It has only the descriptors that are handed in, and can
+ * only read them, whatever they were opened for. It can manage its own private memory
  * without making any of it executable, and end; a file that it tries to open does not exist for it, and any
  * other system call kills it. It has no capabilities, gains none, dies with this process, and its memory and
  * time are limited; root's has nobody's user id. None of this needs root or a namespace. What it returns is
- * bytes: whoever gets them checks them as it checks a guest's.
+ * bytes, which its caller checks as it checks a guest's.
  *
  * What it can't do itself it asks this process for (vp_confined_ask()), which answers if the job says how.
  */

@@ -86,7 +86,7 @@ const struct vp_btf *vp_guest_btf(const struct vp_guest *guest); /* of the core 
 /** Read the list of modules again, and the symbols of those that came since: their `nth` is above what
  * vp_guest_arrivals() was. What getters returned of modules, and symbols (not their names), is invalid then.
  * BUSY: the list keeps changing. LIMIT: more than VP_GUEST_ARRIVALS_MAX came, or the budget is used up.
- * FAULT, BAD_DATA: the guest's bytes. After an error the modules are those of before. In this process, as
+ * FAULT, BAD_DATA: the guest's bytes. After an error the modules are unchanged. In this process, as
  * vp_guest_open(). */
 OT_MUST_CHECK struct ot_err *vp_guest_modules_update(struct vp_guest *guest);
 /** Modules that came since the guest was opened. */

@@ -80,7 +80,7 @@ void vp_arrivals_deinit(struct vp_arrivals *arrivals);
 OT_MUST_CHECK struct ot_err *vp_guest_find_modules(struct vp_guest *guest, bool opening,
 						   struct vp_arrivals *ret);
 /* Make them the guest's; what is in @p found but its symbols' table is moved. After an error the modules are
- * those of before, and the symbols are whole. guest_modules.c */
+ * unchanged, and the symbols are whole. guest_modules.c */
 OT_MUST_CHECK struct ot_err *vp_guest_take_modules(struct vp_guest *guest, bool opening,
 						   struct vp_arrivals *found);
 

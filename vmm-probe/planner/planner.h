@@ -58,7 +58,7 @@ OT_MUST_CHECK struct ot_err *vp_planner_check(uint32_t traps, enum vp_trap_wish 
  * only. */
 OT_MUST_CHECK struct ot_err *vp_planner_create(struct vp_guest *guest, uint32_t traps, enum vp_trap_wish wish,
 					       struct vp_planner **ret);
-/** A module has come: read the places again, with its own. After an error they are those of before. */
+/** A module has come: read the places again, with its own. After an error they are unchanged. */
 OT_MUST_CHECK struct ot_err *vp_planner_read_again(struct vp_planner *planner);
 void vp_planner_destroy(struct vp_planner *planner);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Exchanging the halves of all engines, and polling their state. All are asked, then their answers are taken
- * as they come: an engine that is slow, or whose VMM is stopped, holds up nobody's data but its own. One that
+ * as they come: an engine that is slow, or whose VMM is stopped, delays only its own data. One that
  * has not answered is not asked again; its answer is taken whenever it comes.
  *
  *   ask all ──► the host engine's ──► answers, PATIENCE_NS at most ──► records of the time that all have

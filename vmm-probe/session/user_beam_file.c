@@ -195,7 +195,7 @@ static bool read_at(struct vp_elf *elf, uint64_t addr, void *dst, size_t len)
 	       vp_elf_image_read(elf->image, VP_PART_TEXT, offset, dst, len);
 }
 
-/* One without the variable is of before there was a compiler. */
+/* A release without the variable is older than the compiler. */
 static void read_release(struct vp_elf *elf, struct vp_beam_file *f)
 {
 	const uint64_t at = f->symbols[VP_BEAM_COMPILES];

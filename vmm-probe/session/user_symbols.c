@@ -146,7 +146,7 @@ static struct generation *read_generation(struct vp_user_symbols *us, uint64_t p
 	return NULL;
 }
 
-/* Read the mappings as they are now; those of before are the older generation. */
+/* Read the mappings as they are now; the previous ones become the older generation. */
 static void renew(struct vp_user_symbols *us, struct process *p, uint64_t pid)
 {
 	struct generation *g;

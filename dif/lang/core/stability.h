@@ -39,7 +39,7 @@ struct dif_attribute {
 /* What has no attributes of its own. */
 #define DIF_ATTRIBUTE_DEFAULT \
 	((struct dif_attribute){ DIF_STABILITY_STABLE, DIF_STABILITY_STABLE, DIF_CLASS_COMMON })
-/* The guest's own names and types: anybody may change them at any time. */
+/* The guest's own names and types: they may change at any time. */
 #define DIF_ATTRIBUTE_PRIVATE \
 	((struct dif_attribute){ DIF_STABILITY_PRIVATE, DIF_STABILITY_PRIVATE, DIF_CLASS_UNKNOWN })
 

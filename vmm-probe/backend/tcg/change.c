@@ -49,8 +49,8 @@ void vp_tcg_on_reset(void)
 	pthread_mutex_unlock(&vp_tcg.lock);
 }
 
-/* @held: on a vCPU that waits at a module. Only such a one takes it then: what the reset does is in force
- * before its next block, while after a reset that another vCPU has taken it may still run some. */
+/* @held: on a vCPU that waits at a module. Only such a vCPU takes the change then: the reset is in force
+ * before its next block, while after a reset by another vCPU it may still run a few old ones. */
 static void take_change(bool held)
 {
 	bool mine;

@@ -46,8 +46,8 @@ static bool peer_allowed(int sock, struct ucred *ret)
 	       (ret->uid == 0 || ret->uid == geteuid());
 }
 
-/* A client that does not receive its replies loses its connection as soon as its queue is full: nobody waits
- * for it, neither another client nor the vCPUs, which are out of the guest while a VMM's machine changes. */
+/* A client that does not receive its replies loses its connection as soon as its queue is full: neither
+ * another client waits for it nor the vCPUs, which are out of the guest while a VMM's machine changes. */
 void vp_connection_accept(struct vp_server *s)
 {
 	struct ucred peer;
