@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Trampolines: code that a function's entry in the guest jumps to and that jumps back, as an architecture is
- * asked to make it. A trampoline is a list of operations, which vmm-probe/trampoline makes of clauses; each
- * architecture turns the list into instructions. There is no operation that loads from an address that was
- * computed, that stores outside our own memory (but for the count of RESERVE), or that jumps back: what can't
- * be said can't be done (docs/design/017-resident-probes.md).
+ * Trampolines: code in the guest to which a function's entry jumps, and which jumps back behind that.
+ * vmm-probe/trampoline compiles clauses to a list of operations; an architecture assembles the list to
+ * instructions. No operation loads from a computed address, stores outside our own memory (except RESERVE's
+ * count of preemption), or jumps to an earlier one: what can't be expressed can't be done
+ * (docs/design/017-resident-probes.md).
  *
  * Registers of operations are numbers below VP_TRAMP_REGS. The guest's own registers keep their values,
  * except for those that a function's caller expects to lose at its entry.
@@ -56,7 +56,7 @@
 	X(SAR, "dst = a >> value, signed")                                                               \
 	X(NOT, "dst = ~a")                                                                               \
 	X(COMPARE, "compares a with b; VP_TRAMP_LESS is the sign of the wrapped difference")             \
-	X(TEST, "compares a with 0; for VP_TRAMP_EQUAL and its contrary")                                \
+	X(TEST, "compares a with 0; for VP_TRAMP_EQUAL and its opposite")                                \
 	X(NAMED, "compares `size` bytes of `text` with those at `disp` in the running task; as TEST")    \
 	X(JUMP, "if `cond`, go on at operation `target`, which is behind this one")                      \
 	X(COUNT, "add 1 to the word at data + value")                                                    \
@@ -117,7 +117,7 @@ struct vp_tramp_ring {
 	uint32_t shift; /* a record has 1 << shift bytes */
 };
 
-/* Where a guest keeps what operations name. */
+/* Where the guest, or our memory in it, has what operations name. */
 struct vp_tramp_world {
 	/* Offsets in the guest's per-CPU area: the pointer to the running task, and the count of what forbids
 	 * preemption, 32 bits. */
@@ -129,7 +129,7 @@ struct vp_tramp_world {
 	uint8_t port; /* EXIT's, below 256 */
 };
 
-/* Where a trampoline's bytes go, and what they came to. */
+/* Where a trampoline's bytes go, and what was written there. */
 struct vp_tramp_code {
 	uint8_t *bytes;
 	uint32_t size; /* room */

@@ -50,7 +50,7 @@ struct vp_backend_traps {
 	uint64_t (*held_ns)(void *backend);
 };
 
-/* What a guest's kernel is, for a room in it. */
+/* What a backend has to know of a guest's kernel to map the room there. */
 struct vp_resident_kernel {
 	uint64_t root; /* guest physical address of its top page table */
 	uint32_t levels;
@@ -59,23 +59,25 @@ struct vp_resident_kernel {
 	bool anyway;                 /* even if the host executes such code more slowly than an exit */
 };
 
-/* Memory of ours that the guest's kernel has mapped. It stays until the VM ends. */
+/* Memory of ours that is mapped in the guest's kernel. It stays until the VM ends. */
 struct vp_resident_room {
-	uint8_t *code; /* here; the guest can't write it */
+	uint8_t *code; /* in this process; the guest can't write it */
 	uint64_t code_gva;
 	uint32_t code_size;
-	uint8_t *data; /* of the vCPU whose per-CPU area is the lowest; another's is as far from it as … */
-	uint64_t data_gva;  /* … its area is from that one's */
-	uint64_t lowest;    /* base of that area */
+	/* Data of the vCPU with the lowest per-CPU area, whose base is `lowest`. Each other vCPU's data is as
+	 * far from it as the areas are apart. */
+	uint8_t *data;
+	uint64_t data_gva;
+	uint64_t lowest;
 	uint32_t data_size; /* bytes of a vCPU's */
-	uint8_t port;       /* an `out` to it from this code is a hit of the site that leads there */
+	uint8_t port;       /* an `out` to it in a trampoline is a hit of the trampoline's site */
 };
 
-/* Code in place of traps: docs/design/017-resident-probes.md. install() has sites lead to vp_site.jump, where
- * their text is as it should be. */
+/* Resident probes: docs/design/017-resident-probes.md. install() plants a jump to vp_site.jump in place of a
+ * trap where the text is the nop of function tracing. */
 struct vp_backend_resident {
-	/* Make the room for this kernel; what there was for another stays as it is. UNSUPPORTED, LIMIT: it
-	 * can't be had, with the reason. Service thread. */
+	/* Map the room in this kernel; another kernel's mapping stays as it is. UNSUPPORTED, LIMIT: it can't
+	 * be, with the reason. Service thread. */
 	struct ot_err *(*open)(void *backend, const struct vp_resident_kernel *kernel,
 			       struct vp_resident_room *ret);
 };

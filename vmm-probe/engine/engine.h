@@ -56,10 +56,10 @@ struct vp_site {
 	/* In a process: its top page table, and the bits of VP_REG_ROOT that are its address; 0: in the
 	 * kernel */
 	uint64_t root, root_mask;
-	/* Where its instruction leads instead of a trap, by a jump: to code of the engine's in the guest. 0:
-	 * nowhere. Its ECBs are those of a trap, which replaces the jump while the text is another. */
+	/* Guest address of its trampoline, to which it jumps instead of trapping; 0: none. The ECBs are those
+	 * of a trap, which is planted while the text is not the nop that the jump replaces. */
 	uint64_t jump;
-	uint64_t exit;  /* … of an `out` in that code, which is a hit; 0: there is none */
+	uint64_t exit;  /* … of the `out` in the trampoline that is a hit here; 0: there is none */
 	uint64_t file;  /* in a file, whichever process executes it (struct vp_batch_probe); else 0 */
 	uint64_t batch; /* generation; increases when a client re-enables the site after checking its bytes */
 	struct vp_engine_session *es; /* the engine's: the session whose page tables are used */

@@ -45,10 +45,10 @@ static bool is_value(const struct vp_tramp_op *op)
 	return op->kind >= VP_TRAMP_CONST && op->kind <= VP_TRAMP_NOT;
 }
 
-/* Operations whose result nobody reads do nothing. */
+/* Operations whose result is not read become NOPs. */
 static void prune(struct vp_tramp_op *ops, uint32_t n)
 {
-	/* before each operation; what leaves the list needs none */
+	/* by register, before each operation; none is read behind the last one */
 	uint32_t live[VP_TRAMP_OPS_MAX + 1] = { 0 };
 
 	_Static_assert(VP_TRAMP_VIRTUALS <= 32, "a bit for each register");
@@ -102,7 +102,8 @@ static void note(struct life lives[VP_TRAMP_VIRTUALS], uint32_t regs, uint32_t a
  * there are too few. */
 static bool choose(const struct life lives[VP_TRAMP_VIRTUALS], uint8_t ret[VP_TRAMP_VIRTUALS])
 {
-	uint32_t taken[VP_TRAMP_REGS] = { 0 }; /* 1 + the last operation of whoever has it */
+	/* 1 + the last operation that reads the register's value; 0: it has none */
+	uint32_t taken[VP_TRAMP_REGS] = { 0 };
 	bool done[VP_TRAMP_VIRTUALS] = { false };
 
 	for (unsigned n = 0; n < VP_TRAMP_VIRTUALS; n++) {

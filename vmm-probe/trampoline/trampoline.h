@@ -3,9 +3,9 @@
  * Guest-resident probes: the clauses of a function's entry as code that the guest executes itself, without an
  * exit. docs/design/017-resident-probes.md says how that code gets there, and why it can't harm.
  *
- * Nothing is put into a guest here. This is the part without a guest: from verified clauses and what is known
- * of the guest to a list of operations, which vp_trampoline_check() holds against rules of its own and
- * vp_trampoline_emit() (arch/trampoline.h) makes bytes of. engine/service/resident.c calls it.
+ * This part touches no guest. It compiles verified clauses to a list of operations, which
+ * vp_trampoline_check() checks by rules of its own and vp_trampoline_emit() (arch/trampoline.h) assembles.
+ * engine/service/resident.c is its caller.
  *
  *   clause on an fentry ──► words     all its actions are aggregations of numbers: they are done in place
  *                      ├──► record    what its actions read fits in a record of the agent's format: the host
@@ -16,7 +16,7 @@
  * If one of a site's clauses has to exit, all of them do, each by its own predicate: their order is the
  * program's.
  *
- * Libc only: engines compile, as they trust no client's code. Any thread; nothing is kept between calls.
+ * Libc only: the engine compiles, as it trusts no client's code. Any thread; nothing is kept between calls.
  */
 #ifndef VP_TRAMPOLINE_TRAMPOLINE_H
 #define VP_TRAMPOLINE_TRAMPOLINE_H
@@ -45,7 +45,7 @@ struct vp_tramp_guest {
 struct vp_tramp_clause {
 	const struct dif_clause *clause; /* verified */
 	uint32_t epid, probe;            /* numbers, as D has them in `epid` and `id` */
-	uint32_t slot;                   /* what a record of it is to say: ga_record.slot, below 2^31 */
+	uint32_t slot;                   /* ga_record.slot of its records, below 2^31 */
 };
 
 /* A site: a function's entry. */
@@ -55,9 +55,8 @@ struct vp_tramp_site {
 	uint32_t nclauses; /* in their order */
 };
 
-/* The words of an aggregation, in each CPU's data: as dif_agg_init() makes them before the trampoline is
- * used, and dif_agg_merge() takes them. A clause that has only sums and extremes has a word more, as theirs
- * may be the same after it has fired. */
+/* The words of an aggregation, in each CPU's data, in the form of dif_agg_init() and dif_agg_merge(). A
+ * clause that has only sums and extremes has one more word, as those may not change when it fires. */
 #define VP_TRAMP_FIRED 0xffffffffu
 
 struct vp_tramp_cell {
@@ -71,7 +70,7 @@ struct vp_trampoline {
 	uint32_t nops;
 	struct vp_tramp_cell cells[VP_TRAMP_CELLS_MAX];
 	uint32_t ncells;
-	uint32_t data_used;     /* bytes of data below which all is taken */
+	uint32_t data_used;     /* bytes of data in use, from 0 on */
 	bool exits;             /* it is a filter in front of an exit */
 	char why[VP_TRAMP_WHY]; /* … and why it has to exit */
 };
@@ -79,15 +78,15 @@ struct vp_trampoline {
 /**
  * Compile a site's clauses into @p ret. @p data_used: bytes of data that others use already, from 0 on, a
  * multiple of 8; ret->data_used says what is used now. UNSUPPORTED, LIMIT: not in the guest, with the clause
- * and the reason. BAD_DATA: what is said of the guest contradicts itself. *ret is then of no use; else its
- * list has passed vp_trampoline_check().
+ * and the reason. BAD_DATA: what is said of the guest contradicts itself. After an error *ret is undefined;
+ * else its list has passed vp_trampoline_check().
  */
 OT_MUST_CHECK struct ot_err *vp_trampoline_compile(const struct vp_tramp_guest *guest,
 						   const struct vp_tramp_site *site, uint32_t data_used,
 						   struct vp_trampoline *ret);
 
 /**
- * Hold a list of operations against the rules of check.c: it jumps forward only, reads nothing but the
+ * Check a list of operations by the rules of check.c: it jumps forward only, reads nothing but the
  * running task and the per-CPU area within their bounds, and writes nothing but data. BAD_DATA: "rule N at
  * operation I".
  */

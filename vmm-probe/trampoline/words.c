@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Aggregations of numbers, done in place: each has its words in every CPU's data, and the consumer adds up
- * what the CPUs have. The key may be anything that is the same each time the probe fires; whoever takes the
- * words makes the tuple.
+ * what the CPUs have. The key may be anything that is the same each time the probe fires; the tuple is made
+ * when the words are folded.
  */
 #include "dif/obj/layout.h"
 #include "vmm-probe/trampoline/maker.h"

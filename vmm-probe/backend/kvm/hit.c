@@ -65,8 +65,8 @@ static bool store(void *arg, uint64_t gva, const void *src, unsigned len)
 }
 
 /* The instruction under the trap. Under a debug register the text is the guest's: it may have patched a
- * branch on a static key since. While its own int3 stands there, the form of before is as good: this vCPU got
- * there a moment earlier. */
+ * branch on a static key since. While its own int3 stands there, the previous form is as good: this vCPU
+ * might have come a moment earlier. */
 static const struct vp_insn *insn_of(const struct vp_kvm_trap *t, struct vp_insn *now)
 {
 	const struct vp_site *s = t->site;
@@ -154,8 +154,8 @@ static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const 
 		vp_kvm_step_begin(kvm, vcpu, gva, in_text);
 }
 
-/* The trap that an `out` to @port came from. Hosts leave RIP at it or after it. In a resident probe's code it
- * may be one of before the last plan, which a task has been in since. */
+/* The trap that an `out` to @port came from. Hosts leave RIP at it or after it. One in a trampoline may be of
+ * an earlier plan: a task may have been interrupted there since then. */
 static const struct vp_kvm_trap *find(const struct vp_kvm_traps *traps, uint64_t rip, uint16_t port)
 {
 	const struct vp_kvm_trap *t = vp_kvm_exits_find(traps, rip);

@@ -25,7 +25,7 @@ enum vp_trap_kind {
 	VP_TRAP_COUNT, /* KVM counts it, without an exit */
 	VP_TRAP_INT3,  /* of one byte, where no `out` fits */
 	VP_TRAP_HW,    /* a debug register; memory is unchanged */
-	VP_TRAP_JUMP,  /* no trap: it leads to the code of a resident probe */
+	VP_TRAP_JUMP,  /* to the trampoline of a resident probe */
 };
 
 struct vp_kvm_trap {
@@ -150,6 +150,11 @@ void vp_kvm_at_module(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind, 
 void vp_kvm_release(struct vp_kvm *kvm);
 
 /* traps.c */
+/** Of the tables of traps, by guest address. */
+static inline uint32_t vp_kvm_hash(uint64_t gva)
+{
+	return (uint32_t)(gva * 0x9e3779b97f4a7c15ull >> 32);
+}
 OT_MUST_CHECK struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struct vp_plan *plan,
 						 struct vp_kvm_traps **ret);
 void vp_kvm_traps_destroy(struct vp_kvm_traps *traps);
@@ -198,14 +203,6 @@ OT_MUST_CHECK struct ot_err *vp_kvm_users_add(const struct vp_kvm *kvm, struct v
  * its own process, and executes the instruction next. Hit path. */
 bool vp_kvm_at_user(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu,
 		    const struct vp_kvm_traps *traps);
-
-/* jumps.c: sites that lead to the code of resident probes */
-/** Make @p t a jump over the instruction that it has recorded; false: that has to be trapped. */
-bool vp_kvm_aim_jump(struct vp_kvm_trap *t);
-/** Fill traps->exits, which traps_destroy() frees. NO_MEMORY. */
-OT_MUST_CHECK struct ot_err *vp_kvm_exits_create(struct vp_kvm_traps *traps);
-/** The site whose code has exited, with RIP at its `out` or behind; NULL: none. Hit path. */
-const struct vp_kvm_trap *vp_kvm_exits_find(const struct vp_kvm_traps *traps, uint64_t rip);
 
 /* counters.c */
 void vp_kvm_counters_init(struct vp_kvm *kvm);
@@ -270,7 +267,7 @@ OT_MUST_CHECK struct ot_err *vp_kvm_redo_create(struct vp_kvm_redo **ret);
 void vp_kvm_redo_destroy(struct vp_kvm_redo *redo);
 /** A hit that was handled will occur again, with these registers. */
 void vp_kvm_redo_expect(struct vp_kvm_redo *redo, const struct kvm_regs *regs);
-/** Is this hit, at @p gva with @p regs, such a one? Then it is no longer expected. Hit path. */
+/** Is this hit, at @p gva with @p regs, expected? Then it no longer is. Hit path. */
 bool vp_kvm_redo_is(struct vp_kvm_redo *redo, const struct kvm_regs *regs, uint64_t gva);
 
 /* regs.c */

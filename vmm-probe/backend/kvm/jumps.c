@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sites that lead to the code of resident probes. A jump is one more kind of trap: the same bytes are
- * replaced, under the same rules, and the guest's own patching finds its text without it. Where that puts
- * another instruction (function tracing's call), the site is trapped until the nop is back.
+ * Jumps to the trampolines of resident probes. A jump is one more kind of trap: it replaces the same bytes
+ * under the same rules, and is removed while the guest patches its text. While the guest has another
+ * instruction there (function tracing's call), the site is trapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +23,6 @@ bool vp_kvm_aim_jump(struct vp_kvm_trap *t)
 	return true;
 }
 
-static uint32_t hash(uint64_t gva)
-{
-	return (uint32_t)(gva * 0x9e3779b97f4a7c15ull >> 32);
-}
-
 struct ot_err *vp_kvm_exits_create(struct vp_kvm_traps *traps)
 {
 	uint32_t i = 0;
@@ -42,7 +37,7 @@ struct ot_err *vp_kvm_exits_create(struct vp_kvm_traps *traps)
 	for (; i < traps->n; i++) {
 		if (!traps->list[i].site->exit)
 			continue;
-		uint32_t at = hash(traps->list[i].site->exit) & traps->mask;
+		uint32_t at = vp_kvm_hash(traps->list[i].site->exit) & traps->mask;
 		while (traps->exits[at])
 			at = (at + 1) & traps->mask;
 		traps->exits[at] = i + 1;
@@ -52,7 +47,7 @@ struct ot_err *vp_kvm_exits_create(struct vp_kvm_traps *traps)
 
 static const struct vp_kvm_trap *find(const struct vp_kvm_traps *traps, uint64_t exit)
 {
-	for (uint32_t at = hash(exit) & traps->mask; traps->exits[at]; at = (at + 1) & traps->mask) {
+	for (uint32_t at = vp_kvm_hash(exit) & traps->mask; traps->exits[at]; at = (at + 1) & traps->mask) {
 		const struct vp_kvm_trap *t = &traps->list[traps->exits[at] - 1];
 		if (t->site->exit == exit)
 			return t;

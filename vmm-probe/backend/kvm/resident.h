@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory of ours in the guest, for resident probes (docs/design/017-resident-probes.md): two memory slots, of
- * code that the guest can't write and of data that it can't execute, which a few entries of the kernel's own
- * page table map behind its image. They are there until the VM ends.
+ * Resident probes (docs/design/017-resident-probes.md): their memory in the guest, and the jumps to it. The
+ * memory is two slots, one of code that the guest can't write and one of data that it can't execute. Entries
+ * of the kernel's own page table map both behind its image, until the VM ends.
  */
 #ifndef VP_KVM_RESIDENT_H
 #define VP_KVM_RESIDENT_H
@@ -12,6 +12,8 @@
 #define VP_KVM_LARGE_PAGE (2ull << 20)
 
 struct vp_kvm;
+struct vp_kvm_trap;
+struct vp_kvm_traps;
 
 struct vp_kvm_resident {
 	int fd;                       /* of the memory; valid if mem is */
@@ -30,5 +32,13 @@ OT_MUST_CHECK struct ot_err *vp_kvm_resident_map(struct vp_kvm *kvm, const struc
 						 struct vp_kvm_resident *r);
 /** No vCPU runs any more. */
 void vp_kvm_resident_deinit(struct vp_kvm *kvm);
+
+/* jumps.c */
+/** Make @p t a jump over the instruction that it has recorded; false: that has to be trapped. */
+bool vp_kvm_aim_jump(struct vp_kvm_trap *t);
+/** Fill traps->exits, which traps_destroy() frees. NO_MEMORY. */
+OT_MUST_CHECK struct ot_err *vp_kvm_exits_create(struct vp_kvm_traps *traps);
+/** The site whose trampoline has exited, with RIP at its `out` or behind; NULL: none. Hit path. */
+const struct vp_kvm_trap *vp_kvm_exits_find(const struct vp_kvm_traps *traps, uint64_t rip);
 
 #endif

@@ -18,11 +18,6 @@
 
 #define PREFIX 0x3eu /* DS: without effect on an `out` */
 
-static uint32_t hash(uint64_t gva)
-{
-	return (uint32_t)(gva * 0x9e3779b97f4a7c15ull >> 32);
-}
-
 /* How many bytes an `out` on @site covers; 0: none fits. */
 static uint8_t trap_length(const struct vp_site *site, const struct vp_kvm_trap *t)
 {
@@ -58,7 +53,7 @@ static void aim_out(struct vp_kvm_trap *t)
 	write_out(t);
 }
 
-/* To the code of a resident probe, or out to us. */
+/* To its trampoline, or out to us. */
 static void aim(struct vp_kvm_trap *t)
 {
 	if (!vp_kvm_aim_jump(t))
@@ -151,7 +146,7 @@ static struct ot_err *fill(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const
 {
 	for (uint32_t i = 0; i < plan->nsites; i++) {
 		OT_TRY(make_trap(kvm, &plan->sites[i], i ? &traps->list[i - 1] : NULL, &traps->list[i]));
-		uint32_t at = hash(plan->sites[i].gva) & traps->mask;
+		uint32_t at = vp_kvm_hash(plan->sites[i].gva) & traps->mask;
 		while (traps->slots[at])
 			at = (at + 1) & traps->mask;
 		traps->int3 |= traps->list[i].kind == VP_TRAP_INT3;
@@ -209,7 +204,7 @@ void vp_kvm_traps_destroy(struct vp_kvm_traps *traps)
 
 struct vp_kvm_trap *vp_kvm_traps_find(const struct vp_kvm_traps *traps, uint64_t gva)
 {
-	for (uint32_t at = hash(gva) & traps->mask; traps->slots[at]; at = (at + 1) & traps->mask) {
+	for (uint32_t at = vp_kvm_hash(gva) & traps->mask; traps->slots[at]; at = (at + 1) & traps->mask) {
 		struct vp_kvm_trap *t = &traps->list[traps->slots[at] - 1];
 		if (t->site->gva == gva)
 			return t;
@@ -338,8 +333,8 @@ void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct
 	}
 }
 
-/* While a vCPU's thread removes or plants them, an entry may be of before or after: a reader of the text then
- * finds that it matches neither. */
+/* While a vCPU's thread removes or plants traps, an entry may be out of date: a reader then finds that the
+ * text matches neither of its forms. */
 uint32_t vp_kvm_patches(void *backend, struct vp_patch *ret, uint32_t max)
 {
 	const struct vp_kvm *kvm = backend;

@@ -89,7 +89,7 @@ void vp_batch_free(struct vp_enabled_batch *b)
 static struct ot_err *assign_counters(struct vp_engine_session *es, struct vp_enabled_batch *b)
 {
 	for (uint32_t i = 0; i < b->necbs; i++)
-		if (!vp_resident_means(b, &b->ecbs[i]))
+		if (!vp_resident_qualifies(b, &b->ecbs[i]))
 			OT_TRY(vp_counter_assign(es, &b->ecbs[i]));
 	return NULL;
 }

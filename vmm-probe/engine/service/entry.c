@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Entries of aggregations that no firing has made: what was counted without one gets into a vCPU's half here,
- * on the service thread, while the vCPU uses the other half.
+ * Entries of aggregations for what was counted without a firing, by inline counters and resident probes. The
+ * service thread makes them in a vCPU's half while the vCPU uses the other one.
  */
 #include "vmm-probe/engine/hit/buffer.h"
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/service/parts.h"
 
-/* The tuple of a key that is the same at each hit, in the service vCPU's memory; false: a fault, which a
- * constant can't cause. */
+/* Evaluate a key that is the same at each hit to the service thread's own tuple (es->spare); false: a fault,
+ * which a constant can't cause. */
 static bool make_tuple(struct vp_engine_session *es, const struct vp_ecb *ecb,
 		       const struct dif_agg_layout *layout, uint32_t aggid)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A plan's sites and their trampolines. Those of the last plan stay where the same ECBs are in force at the
- * same place, as their bytes may not be used again.
+ * Which sites of a plan have a trampoline. A site with the same ECBs as in the last plan keeps its own, since
+ * room is never reused.
  */
 #include "vmm-probe/engine/service/resident.h"
 
@@ -26,24 +26,24 @@ struct vp_resident_site {
 	uint32_t first, necbs; /* in vp_resident.ecbs */
 };
 
-/* --- may it be ---------------------------------------------------------------------------------- */
+/* --- which sites qualify ---------------------------------------------------------------------------------- */
 
-/* A function's beginning, where nothing has to be asked of the host first. */
-static bool fits(const struct vp_enabled_site *site)
+/* A function's entry that fires without a condition that only the host can check. */
+static bool qualifies(const struct vp_enabled_site *site)
 {
 	return site->length == VP_TRAMP_SITE && site->trap == VP_SITE_TEXT && !site->target &&
 	       !site->sentinel && !site->agent && !vp_site_is_conditional(site) && !site->raw &&
 	       !site->program && vp_trampoline_fits(site->bytes);
 }
 
-bool vp_resident_means(const struct vp_enabled_batch *batch, const struct vp_ecb *ecb)
+bool vp_resident_qualifies(const struct vp_enabled_batch *batch, const struct vp_ecb *ecb)
 {
 	const struct vp_enabled_probe *probe = ecb->probe;
 
 	if (!(ecb->es->open.flags & VP_OPEN_RESIDENT) || !ecb->es->engine->ops->resident || !probe->nsites)
 		return false;
 	for (uint32_t i = 0; i < probe->nsites; i++)
-		if (!fits(&batch->sites[probe->first_site + i]))
+		if (!qualifies(&batch->sites[probe->first_site + i]))
 			return false;
 	return true;
 }
@@ -53,13 +53,13 @@ static bool session_wants(const struct vp_engine_session *es)
 	return es->open.flags & VP_OPEN_RESIDENT && !es->open.only_cpu;
 }
 
-/* All of the sessions at a site want it, of one kernel. */
-static bool is_meant(const struct vp_site *site)
+/* All sessions at the site want a trampoline, and trace the same kernel. */
+static bool is_wanted_by_all(const struct vp_site *site)
 {
 	if (!site->necbs || site->necbs > CLAUSES || site->ncounters || site->sentinel || site->agent)
 		return false;
 	for (uint32_t i = 0; i < site->necbs; i++)
-		if (!fits(site->enabled[i]) || !session_wants(site->ecbs[i]->es) ||
+		if (!qualifies(site->enabled[i]) || !session_wants(site->ecbs[i]->es) ||
 		    site->ecbs[i]->es->kernel != site->es->kernel ||
 		    memcmp(&site->ecbs[i]->es->facts.resident, &site->es->facts.resident,
 			   sizeof(struct vp_resident_facts)) != 0)
@@ -77,7 +77,7 @@ static bool is_mapped(const struct vp_engine_session *es, uint64_t gva, uint64_t
 	return true;
 }
 
-/* Trampolines load from these without asking. */
+/* Trampolines load from these areas without a check of their own. */
 static struct ot_err *check_areas(struct vp_engine_session *es)
 {
 	const struct vp_facts *f = &es->facts;
@@ -126,7 +126,7 @@ static struct ot_err *open_room(struct vp_engine *engine, struct vp_engine_sessi
 	return engine->ops->resident->open(engine->backend, &kernel, &r->room);
 }
 
-/* Is there a room for this session's kernel? Tried once for each. */
+/* Does this session's kernel have the room mapped? Mapping is tried once for each kernel. */
 static bool has_room(struct vp_engine *engine, struct vp_engine_session *es)
 {
 	struct vp_resident *r = &engine->service->resident;
@@ -176,7 +176,7 @@ static bool is_per_probe(const struct dif_clause *clause)
 	return false;
 }
 
-/* The clause of a site that has no other, whose words all of its ECBs share; NULL: each has its own. */
+/* The site's only clause, if all of that clause's ECBs share its words; NULL: each ECB has its own. */
 static struct vp_clause *shares_words(const struct vp_site *site)
 {
 	const struct vp_ecb *ecb = site->ecbs[0];
@@ -201,7 +201,7 @@ static struct ot_err *compile(const struct vp_resident *r, const struct vp_tramp
 	return vp_trampoline_compile(guest, &t, data_used, r->compiled);
 }
 
-/* The bytes of what was compiled, behind those that there are. */
+/* Assemble the compiled trampoline behind those that are in the room. */
 static struct ot_err *place_code(struct vp_resident *r, const struct vp_tramp_guest *guest,
 				 struct vp_site *site)
 {
@@ -240,14 +240,14 @@ static struct ot_err *make(struct vp_resident *r, struct vp_site *site)
 	return place_code(r, &guest, site);
 }
 
-/* --- a plan's -------------------------------------------------------------------------------------- */
+/* --- one plan -------------------------------------------------------------------------------------- */
 
-/* What is being built, beside that of the last plan. */
+/* The table that replaces vp_resident's when the plan is complete. */
 struct next {
 	struct vp_resident_site *sites;
 	struct vp_ecb **ecbs;
 	uint32_t nsites, necbs;
-	uint32_t old; /* of the last plan's: where the search goes on */
+	uint32_t old; /* in the last plan's sites: find_old() goes on there */
 };
 
 static bool is_same(const struct vp_resident *r, const struct vp_resident_site *old,
@@ -257,7 +257,7 @@ static bool is_same(const struct vp_resident *r, const struct vp_resident_site *
 	       !memcmp(&r->ecbs[old->first], site->ecbs, site->necbs * sizeof(*site->ecbs));
 }
 
-/* Both are in order of host address. */
+/* Both tables are in order of host address, so each search begins where the last one ended. */
 static const struct vp_resident_site *find_old(const struct vp_resident *r, struct next *n,
 					       const struct vp_site *site)
 {
@@ -276,7 +276,7 @@ static void keep(struct next *n, const struct vp_site *site)
 	n->necbs += site->necbs;
 }
 
-/* The session of a site's ECB, where that is its first one there; NULL: it is not. */
+/* The session of ECB @i, if that is its first one at the site; else NULL. */
 static struct vp_engine_session_service *first_of(const struct vp_site *site, uint32_t i)
 {
 	struct vp_engine_session *es = site->ecbs[i]->es;
@@ -284,7 +284,7 @@ static struct vp_engine_session_service *first_of(const struct vp_site *site, ui
 	return i && site->ecbs[i - 1]->es == es ? NULL : es->service;
 }
 
-/* Why it is trapped: a session's first reason is kept. */
+/* Of a session's trapped sites, the first one's reason is kept. */
 static void note_trapped(const struct vp_site *site, const char *why)
 {
 	for (uint32_t i = 0; i < site->necbs; i++) {
@@ -312,7 +312,7 @@ static void decide(struct vp_engine *engine, struct next *n, struct vp_site *sit
 {
 	struct vp_resident *r = &engine->service->resident;
 
-	if (!is_meant(site))
+	if (!is_wanted_by_all(site))
 		return note_trapped(site, "its place is no beginning of a function with a nop for tracing");
 	if (!has_room(engine, site->es))
 		return note_trapped(site, r->why);

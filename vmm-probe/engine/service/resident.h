@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest-resident probes (docs/design/017-resident-probes.md), the engine's part: which sites lead to code of
- * ours in place of a trap, that code, and what it has counted. A backend has the memory and the jumps
- * (backend.h: struct vp_backend_resident).
+ * Guest-resident probes (docs/design/017-resident-probes.md), the engine's part: it decides which sites jump
+ * to a trampoline instead of trapping, compiles the trampolines, and collects what they have counted. The
+ * backend owns the memory and plants the jumps (backend.h: struct vp_backend_resident).
  *
- *   plan.c ──► resident.c         a trampoline for each site whose sessions all want it and that has one
- *   exchange ► resident_words.c   what the trampolines' words say, into the halves
+ *   plan ─────► resident.c         compiles a trampoline for each site whose sessions all ask for it
+ *   exchange ─► resident_words.c   adds what the trampolines have counted to the halves
  *
- * A trampoline and its words are used once: a task that was interrupted in it may go on there at any later
- * time. So the room fills, and sites that find none are trapped.
+ * Room is never reused: a task that was interrupted in a trampoline may resume there at any later time. So
+ * the room fills up, and the sites that come after that are trapped.
  *
  * Service thread.
  */
@@ -24,50 +24,50 @@ struct vp_enabled_batch;
 struct vp_resident_site;
 struct vp_trampoline;
 
-/* An engine's. */
+/* One for each engine. */
 struct vp_resident {
 	struct vp_resident_room room;
-	uint64_t kernel;               /* vp_engine_session.kernel for which it is mapped; 0: none */
-	uint64_t tried;                /* … for which that was tried */
-	char why[VP_RESIDENT_WHY];     /* … and why it failed */
-	uint32_t code_used, data_used; /* bytes, in the room's life */
-	/* Those of the last plan, by address, and the ECBs of each, one list behind the other. */
+	uint64_t kernel;               /* that has the room mapped (vp_engine_session.kernel); 0: none */
+	uint64_t tried;                /* the kernel for which mapping it was tried last */
+	char why[VP_RESIDENT_WHY];     /* … and why that failed */
+	uint32_t code_used, data_used; /* bytes; they only grow */
+	/* The resident sites of the last plan, by host address; the ECBs of all of them. */
 	struct vp_resident_site *sites;
 	struct vp_ecb **ecbs;
 	uint32_t nsites;
-	struct vp_trampoline *compiled; /* the one in the making */
+	struct vp_trampoline *compiled; /* the compiler's output; too large for the stack */
 };
 
-/* What a trampoline keeps for an aggregating action of an ECB; of a clause whose keys do not depend on the
- * probe, for all of its ECBs. */
+/* The words in which trampolines aggregate one action of an ECB. A clause whose keys do not depend on the
+ * probe has one such record for all of its ECBs. */
 struct vp_resident_words {
 	struct vp_resident_words *next; /* of the session */
 	const struct vp_ecb *ecb;
-	uint32_t action; /* VP_TRAMP_FIRED: how often the clause has fired */
-	uint32_t at, nwords;
-	const struct vp_resident_words *fired; /* whose first word differs after each hit */
-	uint64_t *last;                        /* by vCPU: the words as they were taken */
-	uint64_t *taken;                       /* FIRED, by vCPU: the word, while others are taken */
+	uint32_t action;                       /* VP_TRAMP_FIRED: how often the clause has fired */
+	uint32_t at, nwords;                   /* offset in each vCPU's data */
+	const struct vp_resident_words *fired; /* the record whose first word changes at each hit */
+	uint64_t *last;                        /* by vCPU: the words at the last fold */
+	uint64_t *taken;                       /* FIRED, by vCPU: the word when this fold began */
 };
 
-/** Give the sites of @p plan (NULL: none) their trampolines. What can't have one is trapped, so this does not
- * fail. */
+/** Compile trampolines for the sites of @p plan (NULL: there are none). A site that can't have one is
+ * trapped, so this does not fail. */
 void vp_resident_plan(struct vp_engine *engine, struct vp_plan *plan);
-/** A session begins: where a room could not be had, it is tried again. */
+/** A session starts: try again to map the room, if that failed. */
 void vp_resident_retry(struct vp_engine *engine);
 void vp_resident_deinit(struct vp_engine *engine);
 
-/** Will @p ecb be done by trampolines only, as far as its sites tell? Then it needs no counter. */
-bool vp_resident_means(const struct vp_enabled_batch *batch, const struct vp_ecb *ecb);
+/** Does each of @p ecb's sites qualify for a trampoline? Then it needs no inline counter. */
+bool vp_resident_qualifies(const struct vp_enabled_batch *batch, const struct vp_ecb *ecb);
 
-/** How many of the session's sites lead to trampolines, and why others do not, for the operator; "" if it did
- * not ask for any. */
+/** For the operator: how many of the session's sites have a trampoline, and why the others are trapped; "" if
+ * the session did not ask for any. */
 void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t size);
 
 /* --- resident_words.c ---------------------------------------------------------------------------- */
 
-/** Keep account of the words of @p t, compiled for @p ecbs of one site, which are in their initial state
- * then. NO_MEMORY: of none of them. */
+/** Register and initialise the words of @p t, which was compiled for @p ecbs of one site. NO_MEMORY: none is
+ * registered. */
 OT_MUST_CHECK struct ot_err *vp_resident_add_words(const struct vp_trampoline *t, struct vp_ecb *const *ecbs);
 
 /** Counting starts from the present values. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What trampolines have counted. Their words are in memory of the guest's, which may write anything there: it
- * can forge its own counts, and no address or size is taken from them.
+ * Collecting what trampolines have counted. The guest can write to their words, so it can forge its own
+ * counts; no address or size is taken from there.
  *
- * Counts and sums only grow, so what is new is the difference to the last time. An extreme is taken by an
- * exchange with the initial value: the vCPU's compare-and-exchange is not locked, and whichever of the two
- * comes first, the value is in this half or in the next one.
+ * Counts and sums are only added to: what is new is the difference to the last fold. An extreme is taken by
+ * exchanging it with the initial value. The vCPU's compare-and-exchange has no lock prefix, so it may run
+ * into that exchange; whatever the order, the value is in this half, in the next one, or in both, which an
+ * extreme does not notice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static bool is_extreme(const struct vp_resident_words *w, const struct dif_actio
 	return (unsigned)(*ret)->kind == DIF_AGG_min || (unsigned)(*ret)->kind == DIF_AGG_max;
 }
 
-/* The words on a vCPU, in the room. */
+/* A vCPU's words, in this process. */
 static uint64_t *words_on(const struct vp_engine_session *es, const struct vp_resident_words *w,
 			  uint32_t vcpu)
 {
@@ -69,8 +70,9 @@ static struct vp_resident_words *make(const struct vp_ecb *ecb, const struct vp_
 	return w;
 }
 
-/* A clause's last cell tells whether it has fired, where that is one for nothing else. */
-static void tell_fired(struct vp_resident_words *list)
+/* A clause's VP_TRAMP_FIRED cell, if it has one, is its last, and so precedes the others in @list: it tells
+ * of them all whether they have changed. */
+static void link_fired(struct vp_resident_words *list)
 {
 	const struct vp_resident_words *fired = NULL;
 
@@ -105,7 +107,7 @@ struct ot_err *vp_resident_add_words(const struct vp_trampoline *t, struct vp_ec
 		w->next = list;
 		list = w;
 	}
-	tell_fired(list);
+	link_fired(list);
 	for (; list; list = next) {
 		struct vp_engine_session *es = list->ecb->es;
 		next = list->next;
@@ -151,7 +153,7 @@ static void fold(struct vp_engine_session *es, struct vp_resident_words *w, uint
 	const struct dif_action *a;
 
 	if (!words)
-		return; /* not taken: the next half may have room */
+		return; /* the half is full: the next one may have room */
 	if (is_extreme(w, &a)) {
 		uint64_t value = __atomic_exchange_n(now, initial(a), __ATOMIC_RELAXED);
 		dif_agg_merge((enum dif_agg_kind)a->kind, words, &value);
@@ -160,8 +162,8 @@ static void fold(struct vp_engine_session *es, struct vp_resident_words *w, uint
 	}
 }
 
-/* A count of firings is read before the words that it tells of, and is as taken behind them: of a firing that
- * comes between, the next half tells too. */
+/* A count of firings is read before the words of its clause, and becomes the last one after they are folded:
+ * the next fold notices a firing in between. */
 static void fold_all(struct vp_engine_session *es, uint32_t vcpu, uint32_t half)
 {
 	struct vp_resident_words *w;
