@@ -403,11 +403,33 @@ static struct ot_err *zero(uint64_t *field)
 	return NULL;
 }
 
+/* An option that is accepted, but has no field: only its value is checked. */
+static struct ot_err *check_unused(const struct option *o, const char *value)
+{
+	uint64_t size;
+	int64_t number;
+
+	switch (o->kind) {
+	case A_TEXT:
+		return value && *value ? NULL : bad_value();
+	case A_COUNT:
+		OT_TRY(parse_number(value, &number));
+		return number < 0 ? bad_value() : NULL;
+	case A_SIZE:
+		if (o->words && value && !strcmp(value, o->words))
+			return NULL;
+		return parse_size(value, &size);
+	case A_WORD:
+		return check_word(value, o->words);
+	default:
+		return NULL;
+	}
+}
+
 static struct ot_err *store(struct dif_options *opts, const struct option *o, const char *value)
 {
 	void *field = (char *)opts + o->offset;
 	uint64_t number;
-	int64_t any;
 
 	switch (o->kind) {
 	case FLAG:
@@ -454,18 +476,11 @@ static struct ot_err *store(struct dif_options *opts, const struct option *o, co
 	case VERSION:
 		return parse_version(value, &opts->version);
 	case SAID:
-		return NULL;
 	case A_TEXT:
-		return value && *value ? NULL : bad_value();
 	case A_COUNT:
-		OT_TRY(parse_number(value, &any));
-		return any < 0 ? bad_value() : NULL;
 	case A_SIZE:
-		if (o->words && value && !strcmp(value, o->words))
-			return NULL;
-		return parse_size(value, &number);
 	case A_WORD:
-		return check_word(value, o->words);
+		return check_unused(o, value);
 	}
 	return NULL;
 }
