@@ -8,7 +8,6 @@
 #include "vmm-probe/engine/wire/private_memory.h"
 
 struct vp_guard;
-struct vp_resident_words;
 
 /* The contents of one ENABLE. Immutable once linked in, but for the service thread's `stale`. */
 struct vp_enabled_batch {
@@ -65,11 +64,7 @@ struct vp_engine_session_service {
 	struct vp_ecb *last_error; /* of ERROR's ECBs */
 	uint64_t error_regs;       /* that those may read */
 	struct vp_counter *counters;
-	/* Places of the plan that lead to trampolines, those of them that may exit, and those that do not;
-	 * why the first one does not. */
-	uint32_t resident_sites, resident_filters, resident_traps;
-	char resident_why[VP_RESIDENT_WHY];
-	struct vp_resident_words *resident_words;
+	struct vp_resident_session resident;
 	struct vp_guard *guard; /* NULL: no limit of cost */
 	struct vp_overload overload;
 

@@ -291,9 +291,9 @@ static void note_trapped(const struct vp_site *site, const char *why)
 		struct vp_engine_session_service *s = first_of(site, i);
 		if (!s)
 			continue;
-		s->resident_traps++;
-		if (!s->resident_why[0])
-			snprintf(s->resident_why, sizeof(s->resident_why), "%s", why);
+		s->resident.traps++;
+		if (!s->resident.why[0])
+			snprintf(s->resident.why, sizeof(s->resident.why), "%s", why);
 	}
 }
 
@@ -303,8 +303,8 @@ static void note_resident(const struct vp_site *site)
 		struct vp_engine_session_service *s = first_of(site, i);
 		if (!s)
 			continue;
-		s->resident_sites++;
-		s->resident_filters += site->exit != 0;
+		s->resident.sites++;
+		s->resident.filters += site->exit != 0;
 	}
 }
 
@@ -344,8 +344,8 @@ static bool is_wanted(const struct vp_engine *engine)
 	for (uint32_t i = 0; i < engine->service->nsessions; i++) {
 		struct vp_engine_session *es = engine->service->sessions[i];
 		struct vp_engine_session_service *s = es->service;
-		s->resident_sites = s->resident_filters = s->resident_traps = 0;
-		s->resident_why[0] = '\0';
+		s->resident.sites = s->resident.filters = s->resident.traps = 0;
+		s->resident.why[0] = '\0';
 		wanted |= s->planned && session_wants(es);
 	}
 	return wanted;
@@ -397,11 +397,11 @@ void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t 
 		snprintf(ret, size, "resident probes: none, as they would count on all CPUs (-x cpu)");
 		return;
 	}
-	n = snprintf(ret, size, "resident probes: %u places", s->resident_sites);
-	if (s->resident_filters)
+	n = snprintf(ret, size, "resident probes: %u places", s->resident.sites);
+	if (s->resident.filters)
 		n += snprintf(ret + n, size - (size_t)n, ", %u of which exit where a predicate holds",
-			      s->resident_filters);
-	if (s->resident_traps)
-		snprintf(ret + n, size - (size_t)n, "; %u places are trapped: %s", s->resident_traps,
-			 s->resident_why);
+			      s->resident.filters);
+	if (s->resident.traps)
+		snprintf(ret + n, size - (size_t)n, "; %u places are trapped: %s", s->resident.traps,
+			 s->resident.why);
 }

@@ -41,13 +41,21 @@ struct vp_resident {
 /* The words in which trampolines aggregate one action of an ECB. A clause whose keys do not depend on the
  * probe has one such record for all of its ECBs. */
 struct vp_resident_words {
-	struct vp_resident_words *next; /* of the session */
+	struct vp_resident_words *next; /* in vp_resident_session.words */
 	const struct vp_ecb *ecb;
 	uint32_t action;                       /* VP_TRAMP_FIRED: how often the clause has fired */
 	uint32_t at, nwords;                   /* offset in each vCPU's data */
 	const struct vp_resident_words *fired; /* the record whose first word changes at each hit */
 	uint64_t *last;                        /* by vCPU: the words at the last fold */
 	uint64_t *taken;                       /* FIRED, by vCPU: the word when this fold began */
+};
+
+/* A session's. */
+struct vp_resident_session {
+	/* Its sites in the plan: with a trampoline, those of them that may exit, and trapped ones. */
+	uint32_t sites, filters, traps;
+	char why[VP_RESIDENT_WHY]; /* why the first trapped one has no trampoline */
+	struct vp_resident_words *words;
 };
 
 /** Compile trampolines for the sites of @p plan (NULL: there are none). A site that can't have one is

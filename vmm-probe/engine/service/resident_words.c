@@ -112,15 +112,15 @@ struct ot_err *vp_resident_add_words(const struct vp_trampoline *t, struct vp_ec
 		struct vp_engine_session *es = list->ecb->es;
 		next = list->next;
 		set_base(es, list);
-		list->next = es->service->resident_words;
-		es->service->resident_words = list;
+		list->next = es->service->resident.words;
+		es->service->resident.words = list;
 	}
 	return NULL;
 }
 
 void vp_resident_base(struct vp_engine_session *es)
 {
-	for (struct vp_resident_words *w = es->service->resident_words; w; w = w->next)
+	for (struct vp_resident_words *w = es->service->resident.words; w; w = w->next)
 		set_base(es, w);
 }
 
@@ -168,25 +168,25 @@ static void fold_all(struct vp_engine_session *es, uint32_t vcpu, uint32_t half)
 {
 	struct vp_resident_words *w;
 
-	for (w = es->service->resident_words; w; w = w->next)
+	for (w = es->service->resident.words; w; w = w->next)
 		if (w->action == VP_TRAMP_FIRED)
 			w->taken[vcpu] = __atomic_load_n(words_on(es, w, vcpu), __ATOMIC_ACQUIRE);
-	for (w = es->service->resident_words; w; w = w->next)
+	for (w = es->service->resident.words; w; w = w->next)
 		if (w->action != VP_TRAMP_FIRED && (differs(es, w, vcpu) || differs(es, w->fired, vcpu)))
 			fold(es, w, vcpu, half);
-	for (w = es->service->resident_words; w; w = w->next)
+	for (w = es->service->resident.words; w; w = w->next)
 		if (w->action == VP_TRAMP_FIRED)
 			w->last[vcpu] = w->taken[vcpu];
 }
 
 void vp_resident_fold(struct vp_engine_session *es, bool stopped)
 {
-	for (uint32_t i = 0; es->service->resident_words && i < es->open.nvcpus; i++)
+	for (uint32_t i = 0; es->service->resident.words && i < es->open.nvcpus; i++)
 		fold_all(es, i, es->vcpus[i].active ^ (stopped ? 0 : 1));
 }
 
 void vp_resident_free(struct vp_engine_session *es)
 {
-	free_list(es->service->resident_words);
-	es->service->resident_words = NULL;
+	free_list(es->service->resident.words);
+	es->service->resident.words = NULL;
 }
