@@ -2,12 +2,14 @@
 /* Files that are replaced at once: see replaced.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "consumer/messages.h"
 #include "consumer/replaced.h"
 
 bool con_replaced_can(const char *path)
@@ -69,13 +71,31 @@ static struct ot_err *go_on(struct con_replaced *f, FILE *fp)
 	return failed ? ot_err_os(failed, "dup2") : NULL;
 }
 
+/* A disk may be full for a while, and the next text has all that this one would have had. Takes over @err,
+ * which is said once. */
+static struct ot_err *try_later(struct con_replaced *f, FILE *fp, struct ot_err *err)
+{
+	__fpurge(fp);
+	clearerr(fp);
+	if (ftruncate(fileno(fp), 0) || lseek(fileno(fp), 0, SEEK_SET) < 0)
+		return err;
+	if (!f->late)
+		con_error("%s: it stays as it is until it can be written again", ot_err_message(err));
+	f->late = true;
+	ot_err_destroy(err);
+	return NULL;
+}
+
 struct ot_err *con_replaced_put(struct con_replaced *f, FILE *fp, bool again)
 {
 	if (!f->beside)
 		return NULL;
 	errno = 0;
-	if (fp && (fflush(fp) == EOF || ferror(fp)))
-		return ot_err_os(errno ? errno : EIO, "failed to write to %s", f->beside);
+	if (fp && (fflush(fp) == EOF || ferror(fp))) {
+		struct ot_err *err = ot_err_os(errno ? errno : EIO, "failed to write to %s", f->path);
+		return again ? try_later(f, fp, err) : err;
+	}
+	f->late = false;
 	if (rename(f->beside, f->path))
 		return ot_err_os(errno, "cannot replace %s", f->path);
 	free(f->beside);

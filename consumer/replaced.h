@@ -11,6 +11,7 @@
 struct con_replaced {
 	char *path;   /* the file's name, without symbolic links; owned */
 	char *beside; /* what is being written; owned; NULL: nothing is */
+	bool late;    /* it could not be written the last time, which was said */
 };
 
 /** Is there a regular file of that name, or none yet? What else has a name (a FIFO, /dev/null) is not to be
@@ -22,7 +23,8 @@ bool con_replaced_can(const char *path);
 OT_MUST_CHECK struct ot_err *con_replaced_begin(struct con_replaced *f, const char *path, FILE **ret);
 
 /** Put what was written to @p fp (NULL: that stream is closed) in the file's place. @p again: the stream goes
- * on with a new file beside it. Does nothing if none was begun. OS: it can't be written or renamed; the file
+ * on with a new file beside it, and if it can't be written, that is said, the file stays as it was, and the
+ * next put() is another attempt. Does nothing if none was begun. OS: it can't be written or renamed; the file
  * is then as it was. */
 OT_MUST_CHECK struct ot_err *con_replaced_put(struct con_replaced *f, FILE *fp, bool again);
 

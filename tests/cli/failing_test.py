@@ -2,13 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Outputs that cannot be written, and readers that do not read: failing_test.py OUTSIGHT [Class.test…]."""
 import os
+import resource
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
 # pylint: disable=wrong-import-position
 import cli_test
+from lib import prometheus
+from lib.pace import limit
 
 
 class FullDisk(cli_test.Case):
@@ -34,6 +40,45 @@ class FullDisk(cli_test.Case):
         if self.run_it("doctor", guest=())[0]:
             self.skipTest("SKIP: nothing can be traced on this host")
         self.assertEqual(self.on_full("doctor"), (1, "dtrace: failed to write to <stdout>: No space left on device\n"))
+
+    def start_counting(self):
+        """A session whose file Prometheus reads. Files that grow too large are an error to it, not a signal."""
+        before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        process = subprocess.Popen([cli_test.OUTSIGHT, "-g", "none", "-qo", "x.prom", "-x", "aggrate=20ms", "-x", "switchrate=20ms", "-n",
+                                    "tick-5ms { @n = count(); }"], cwd=self.dir, env=self.env, text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, restore_signals=False)
+        signal.signal(signal.SIGXFSZ, before)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def counted(self, more_than):
+        """What the file says, once that is more."""
+        end, value = time.monotonic() + limit(60), 0
+        while value <= more_than:
+            self.assertLess(time.monotonic(), end)
+            if os.path.exists(self.path("x.prom")):
+                with open(self.path("x.prom"), "rb") as f:
+                    value = prometheus.parse(f.read())["outsight_n_total"].values().get((), 0)
+            time.sleep(0.01)
+        return value
+
+    def test_full_for_a_while(self):
+        """A file that is written again and again: it stays whole, that is said once, and then it goes on with all that was counted."""
+        process = self.start_counting()
+        value = self.counted(0)
+        for _ in range(2):
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+            line = process.stderr.readline()
+            self.assertEqual(line, "dtrace: failed to write to x.prom: File too large: it stays as it is until it can be "
+                                   "written again\n")
+            self.assertGreaterEqual(self.counted(0), value)
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            value = self.counted(value + 20)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.stderr.read(), "")
+        self.assertEqual(process.wait(), 0)
+        self.assertEqual(os.listdir(self.dir), ["x.prom"])
 
 
 if __name__ == "__main__":
