@@ -137,11 +137,20 @@ static int enable(struct cli_run *r)
 	return CLI_GO_ON;
 }
 
+static void report_expired(const struct cli_run *r)
+{
+	if (r->expired)
+		con_error("the session's time limit has passed: -x ttl=%s",
+			  (const char *)ot_map_gets(&r->inv->opts.set, "ttl"));
+}
+
 /* An error during tracing: of the output (no context is added), or of the session. A reader that closed the
- * output is no error. */
+ * output is no error; nor is one that did not read, if the operator would not wait. */
 static int abort_processing(struct cli_run *r, struct ot_err *err)
 {
-	if (con_is_unread(r->out)) {
+	if (con_terminal_gave_up())
+		report_expired(r);
+	if (con_is_unread(r->out) || con_terminal_gave_up()) {
 		ot_err_destroy(err);
 		return CON_EXIT_ERROR;
 	}
@@ -253,9 +262,7 @@ static int trace(struct cli_run *r)
 		return abort_processing(r, err);
 	vp_session_patching(r->session, &windows, &out_ns);
 	con_report_patching(windows, out_ns);
-	if (r->expired)
-		con_error("the session's time limit has passed: -x ttl=%s",
-			  (const char *)ot_map_gets(&r->inv->opts.set, "ttl"));
+	report_expired(r);
 	gone = vp_session_gone_reason(r->session);
 	if (gone)
 		con_error("%s", gone);

@@ -7,6 +7,7 @@
 #include "cli/process.h"
 #include "consumer/consumer.h"
 #include "consumer/journal.h"
+#include "consumer/terminal.h"
 #include "consumer/window.h"
 
 struct cli_booted;
@@ -28,6 +29,7 @@ struct cli_run {
 	int ttl_fd; /* a timer; -1: -x ttl is not set */
 	bool expired;
 	unsigned interrupts;
+	struct con_terminal_patience patience; /* with a reader of the output that does not read */
 	struct con_journal journal;
 	struct con_joining *joining; /* -g's patterns; NULL: there are none */
 };

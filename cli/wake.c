@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* External events that end a session: signals, and its time limit. */
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -11,10 +12,30 @@
 #include "cli/tracing.h"
 #include "consumer/terminal.h"
 
+#define LAST_CHANCE_MS 5000
+
+/* While a write waits for room, nothing else is done for the session. Its time limit holds nevertheless, as
+ * its probes are in the guests meanwhile; a reader that is only slow loses nothing by it. */
+static bool has_enough(void *arg)
+{
+	struct cli_run *r = arg;
+	bool expired = r->expired;
+
+	if (cli_run_is_impatient(r))
+		return true;
+	cli_run_read_ttl(r);
+	if (expired || !r->expired)
+		return false;
+	struct pollfd out = { .fd = con_terminal_fileno(r->out), .events = POLLOUT };
+	return poll(&out, 1, LAST_CHANCE_MS) == 0;
+}
+
 struct ot_err *cli_run_watch(struct cli_run *r)
 {
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing */
 	OT_TRY(cli_signals_open(SIGUSR1, &r->signal_fd));
+	r->patience = (struct con_terminal_patience){ { r->signal_fd, -1 }, has_enough, r };
+	con_terminal_wait(&r->patience);
 	r->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (r->wake_fd < 0)
 		return ot_err_os(errno, "epoll");
@@ -45,6 +66,7 @@ struct ot_err *cli_run_start_ttl(struct cli_run *r)
 	if (r->ttl_fd < 0 || timerfd_settime(r->ttl_fd, 0, &at, NULL) < 0 ||
 	    epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->ttl_fd, &ev) < 0)
 		return ot_err_os(errno, "-x ttl");
+	r->patience.fds[1] = r->ttl_fd;
 	return NULL;
 }
 
@@ -73,6 +95,7 @@ void cli_run_unwatch(struct cli_run *r)
 {
 	int *const fds[] = { &r->signal_fd, &r->wake_fd, &r->ttl_fd };
 
+	con_terminal_wait(NULL);
 	for (size_t i = 0; i < OT_ARRAY_SIZE(fds); i++)
 		if (*fds[i] >= 0)
 			close(*fds[i]);

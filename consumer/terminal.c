@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,8 @@ struct guard {
 };
 
 static struct guard guards[GUARDS_MAX];
+static const struct con_terminal_patience *patience;
+static bool gave_up;
 
 static struct guard *guard_of(const FILE *fp)
 {
@@ -78,12 +82,31 @@ static size_t tame(const struct guard *g, const uint8_t *s, size_t n, uint8_t *o
 
 /* --- the stream ---------------------------------------------------------------------------------------- */
 
+/* True: as much as a pipe takes at once can be written. */
+static bool wait_for_room(int fd)
+{
+	struct pollfd fds[] = { { .fd = fd, .events = POLLOUT },
+				{ .fd = patience->fds[0], .events = POLLIN },
+				{ .fd = patience->fds[1], .events = POLLIN } };
+
+	while (!gave_up) {
+		int n = poll(fds, OT_ARRAY_SIZE(fds), -1);
+		if ((n < 0 && errno != EINTR) || (n > 0 && fds[0].revents))
+			return true; /* or else the write says why not */
+		gave_up = n > 0 && patience->has_enough(patience->arg);
+	}
+	errno = ECANCELED;
+	return false;
+}
+
 static bool put(int fd, const void *data, size_t len)
 {
 	const char *p = data;
 
 	while (len) {
-		ssize_t n = write(fd, p, len);
+		if ((patience || gave_up) && !wait_for_room(fd))
+			return false;
+		ssize_t n = write(fd, p, patience && len > PIPE_BUF ? PIPE_BUF : len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -182,6 +205,16 @@ FILE *con_terminal_guard(FILE *fp)
 FILE *con_terminal_guard_test(int fd, bool utf8)
 {
 	return guard_fd(fd, NULL, true, utf8);
+}
+
+void con_terminal_wait(const struct con_terminal_patience *p)
+{
+	patience = p;
+}
+
+bool con_terminal_gave_up(void)
+{
+	return gave_up;
 }
 
 /* --- unfiltered output --------------------------------------------------------------------------------- */

@@ -36,6 +36,20 @@ int con_terminal_fileno(FILE *fp);
 /** The descriptor of @p fp is another file by now. */
 void con_terminal_redirected(FILE *fp);
 
+/* When to stop waiting for a reader that does not read, and has not closed its end either. */
+struct con_terminal_patience {
+	int fds[2];                    /* has_enough() is asked when one of these is readable; -1: none */
+	bool (*has_enough)(void *arg); /* takes what was to be read */
+	void *arg;
+};
+
+/** From now on writing to what is guarded waits for room no longer than that says: what is not written by
+ * then, and all further output, fails with ECANCELED. @p patience: borrowed until NULL is set, for to wait
+ * for ever. */
+void con_terminal_wait(const struct con_terminal_patience *patience);
+/** Has that been so? */
+bool con_terminal_gave_up(void);
+
 /** The guard on descriptor @p fd, whatever that is: for tests. */
 FILE *con_terminal_guard_test(int fd, bool utf8);
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Outputs that cannot be written, and readers that do not read: failing_test.py OUTSIGHT [Class.test…]."""
+import fcntl
 import os
 import resource
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 import unittest
 
@@ -79,6 +82,46 @@ class FullDisk(cli_test.Case):
         self.assertEqual(process.stderr.read(), "")
         self.assertEqual(process.wait(), 0)
         self.assertEqual(os.listdir(self.dir), ["x.prom"])
+
+
+class Stuck(cli_test.Case):
+    """A reader that neither reads nor goes away, as less(1) does behind a page."""
+    PROGRAM = 'tick-1ms { printf("%1000s\\n", "x"); printf("%1000s\\n", "y"); }'
+
+    def stuck(self, *args):
+        """A session whose pipe is full."""
+        process = self.start("-qx", "switchrate=10ms", *args, "-n", self.PROGRAM)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        before, full, end = -1, 0, time.monotonic() + limit(60)
+        while not 0 < before == full:
+            self.assertLess(time.monotonic(), end)
+            before = full
+            time.sleep(0.2)
+            full = struct.unpack("i", fcntl.ioctl(process.stdout, termios.FIONREAD, bytes(4)))[0]
+        return process
+
+    def test_second_signal(self):
+        """It discards what is left, and says nothing; one does not, and all is there."""
+        process = self.stuck()
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(limit(60)), 1)
+        self.assertEqual(process.stderr.read(), "")
+
+    def test_one_signal(self):
+        process = self.stuck()
+        process.send_signal(signal.SIGINT)
+        lines = process.stdout.read().rstrip("\n").split("\n")
+        self.assertEqual((process.wait(), process.stderr.read()), (0, ""))
+        self.assertGreater(len(lines), 60)
+        self.assertEqual(lines, [f"{letter:>1000}" for letter in "xy"] * (len(lines) // 2))
+
+    def test_time_limit(self):
+        """It holds all the same: probes do not stay in a guest because nobody reads."""
+        process = self.stuck("-x", "ttl=2s")
+        self.assertEqual(process.wait(limit(60)), 1)
+        self.assertEqual(process.stderr.read(), "dtrace: the session's time limit has passed: -x ttl=2s\n")
 
 
 if __name__ == "__main__":
