@@ -13,7 +13,7 @@ import qemu
 from lib.outsight import keyed
 from lib.pace import limit
 from patching_test import ENTRIES, RETURNS, ROUNDS, PatchingVm
-from small_guest import OUTSIGHT, Vm
+from small_guest import CALLS, OUTSIGHT, Vm, counts_of
 from truths import LIMIT, Examples, shape, truth
 
 LOG = ("tracing starts: user=root uid=0 login=alice guests=\"web01\" probes=1 destructive=no "
@@ -84,6 +84,18 @@ class Small(Examples):
         self.assertEqual(self.done(detach), "web01: detached\n")
         self.assertEqual(vm.guests(), [])
         vm.check_unharmed(self)
+
+    @truth("-x inject=on")
+    def test_inject(self, example):
+        """Each call is counted, by the guest itself or, where a trap is cheaper, by one; which it is is said."""
+        vm = Vm(2, "await=1 rounds=6", os.path.join(os.path.dirname(self.small_guest), "resident-guest"))
+        self.addCleanup(vm.close)
+        program = ("fbt::round_end:entry { @never = count(); } fbt::probed_nop:entry /arg1 == 7/ { @[probefunc] = count(); } "
+                   "END { clear(@never); trunc(@never); }")
+        done = subprocess.run(vm.command(program, *example.text.split()), capture_output=True, text=True, timeout=LIMIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr + vm.console())
+        self.assertEqual(counts_of(done.stdout), {("probed_nop",): 5 * CALLS * 2})
+        self.assertIn("resident probes", done.stderr)
 
     @truth("outsight -g peek:web01 -n 'profile-99 { @[func(arg0)] = count(); }'")
     def test_peek(self, example):
