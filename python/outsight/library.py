@@ -126,6 +126,14 @@ def text_of(data: "bytes | None") -> str:
     return (data or b"").decode("utf-8", "surrogateescape")
 
 
+def bytes_of(text: str) -> bytes:
+    """The way back. C ends a text at a NUL, so that the rest would be lost without a word."""
+    data = text.encode("utf-8", "surrogateescape")
+    if b"\0" in data:
+        raise ValueError("a NUL in a text")
+    return data
+
+
 def error_of(handle: "int | None", number: "int | None" = None) -> Error:
     """The last error of a handle, or that number's."""
     number = lib.dtrace_errno(handle) if number is None else number

@@ -114,14 +114,14 @@ class Session:
 
     def set(self, name: str, value: Any = True) -> None:
         """Set an option: dtrace_setopt(3)."""
-        text = None if value is True else str(value).encode()
-        self._check(l.lib.dtrace_setopt(self._open, name.encode(), text))
+        text = None if value is True else l.bytes_of(str(value))
+        self._check(l.lib.dtrace_setopt(self._open, l.bytes_of(name), text))
 
     def compile(self, program: str, arguments: Tuple[str, ...] = (), flags: int = 0) -> None:
         """Compile a program, which is enabled when tracing begins. The first one attaches the guests. `arguments` are $1, $2 …"""
-        words = [b"outsight", *(a.encode() for a in arguments)]
+        words = [b"outsight", *(l.bytes_of(a) for a in arguments)]
         argv = (ctypes.c_char_p * len(words))(*words)
-        compiled = l.lib.dtrace_program_strcompile(self._open, program.encode(), l.SPEC_NAME, flags, len(words), argv)
+        compiled = l.lib.dtrace_program_strcompile(self._open, l.bytes_of(program), l.SPEC_NAME, flags, len(words), argv)
         self._check(0 if compiled else -1)
         self._check(l.lib.dtrace_program_exec(self._open, compiled, None))
 

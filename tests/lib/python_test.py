@@ -56,6 +56,19 @@ class Records(unittest.TestCase):
             self.assertEqual([r.values for r in s.records()], [[1]])
 
 
+    def test_text(self):
+        """Bytes that are no UTF-8 go to the library as they came from it; a text that C would end early is refused."""
+        with session(r'BEGIN { @["\xff\xc3"] = count(); exit(0); }') as s:
+            list(s.records())
+            ((key,),) = s.aggregations()["_"]
+        with session('BEGIN { trace($$1 == "\\xff\\xc3"); trace($$1); exit(0); }', key) as s:
+            (record,) = s.records()
+            self.assertEqual(record.values, [1, key])
+        for begin in (lambda: outsight.Session("none\0web"), lambda: outsight.Session("none", {"strsize": "8\0"}),
+                      lambda: session("BEGIN { exit(0); }\0"), lambda: session("BEGIN { trace($$1); }", "a\0b")):
+            self.assertRaises(ValueError, begin)
+
+
 class Aggregations(unittest.TestCase):
     def test_all(self):
         with session('BEGIN { @c["x", 1] = count(); @c["y", 2] = count(); @c["y", 2] = count(); @ = sum(-4); @lo = min(3); @hi = max(9); '
