@@ -31,7 +31,6 @@ def place(file, function, text):
 
 class Frames(ProgramScenario):
     aslr = True
-    python = True
     last_line = "^done$"
     names = "python3"
 

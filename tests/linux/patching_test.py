@@ -2,17 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A guest's own breakpoints in QEMU's TCG: a translated int3 is executed only while there is one."""
 import mmap
-import os
-import shutil
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib.guest import Guest
 from lib.pace import limit
-from lib.programs import Programs
-from lib.scenario import Scenario, main
+from lib.program_scenario import ProgramScenario
+from lib.scenario import main, only_full
 
 MARK = bytes((i * 37 + 11) & 0xff for i in range(16))
 INT3, NOP = b"\xcc", b"\x90"
@@ -28,24 +24,27 @@ def replace(path, old, new):
     return found
 
 
-class Int3(Scenario):
-    def setUp(self):
-        super().setUp()
-        self.folder = tempfile.mkdtemp(prefix="outsight-programs-")
-        self.addCleanup(shutil.rmtree, self.folder)
+class Int3(ProgramScenario):
+    """Its guest's pages must not have been moved yet: what was moved is in RAM twice."""
+    names = "trapping"
+
+    def check_gone(self, guest):
+        job = guest.spawn(f"timeout {limit(25)} trapping")
+        job.wait_output("traps")
+        self.assertTrue(replace(guest.ram_path(), MARK + INT3, MARK + NOP))
+        self.assertEqual(job.done(), "traps\ngone\n")
+        self.assertEqual(guest.check("echo runs"), "runs\n")
 
     def test_gone(self):
         """An int3 whose translation QEMU has failed to drop, as it does when a patch races with a translation: here the
-        byte is replaced behind QEMU's back. With one vCPU QEMU drops translations at once, with several later."""
-        archive = Programs(self.folder).archive
-        for vcpus in (1, 2):
-            with self.subTest(vcpus=vcpus), Guest(self.kernel, plugin=self.outsight.plugin, smp=vcpus,
-                                                  more_files=archive) as guest:
-                job = guest.spawn(f"timeout {limit(25)} trapping")
-                job.wait_output("traps")
-                self.assertTrue(replace(guest.ram_path(), MARK + INT3, MARK + NOP))
-                self.assertEqual(job.done(), "traps\ngone\n")
-                self.assertEqual(guest.check("echo runs"), "runs\n")
+        byte is replaced behind QEMU's back. With several vCPUs QEMU drops translations later."""
+        self.check_gone(self.vm)
+
+    @only_full
+    def test_gone_on_one_vcpu(self):
+        """With one it drops them at once."""
+        with self.own_guest(smp=1, more_files=self.programs.archive) as guest:
+            self.check_gone(guest)
 
 
 if __name__ == "__main__":

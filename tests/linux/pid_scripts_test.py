@@ -41,7 +41,6 @@ def flow(lines, function, counted):
 class Python(ProgramScenario):
     """This host's Python, with a program whose calls go from Python to C and back."""
     aslr = True
-    python = True
     names = "python3 spin"
     last_line = "^done$"
 
@@ -87,7 +86,7 @@ class Python(ProgramScenario):
         self.vm.check("spin 1000 >/dev/null 2>&1 &")
         status, out, err = self.outsight.run(self.vm, "-q", "-s", os.path.join(FOLDER, "stealth.d"), "-n", "tick-3s { exit(0); }")
         self.assertEqual((status, err), (0, ""))
-        names = set(self.vm.check("cat /proc/[0-9]*/comm").splitlines()) | {f"swapper/{n}" for n in range(self.smp)}
+        names = set(self.vm.check("cat /proc/[0-9]*/comm").splitlines()) | {f"swapper/{n}" for n in range(self.vm.smp)}
         found = {name for name in keyed(out) if not name.startswith("kworker/")}  # these come and go
         self.assertIn("spin", found, out)
         self.assertLessEqual(found, names, out)

@@ -18,9 +18,6 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runtimes")
 
 
 class Runtimes(StaticProbes):
-    cxx = False
-    python = True
-    runtimes = True
     names = "erlang ccl java made python3"
     times = 300  # whose lines are all printed
 

@@ -18,8 +18,6 @@ GUARDED = "probed$target:::guarded { @ = count(); }"
 
 
 class Semaphores(StaticProbes):
-    cxx = False
-    python = True
     names = "probed python3"
 
     def value(self, pid, name="a"):
@@ -110,7 +108,7 @@ class Semaphores(StaticProbes):
     def test_killed(self):
         """kill -9 at any moment of a session."""
         one = self.start()
-        for _ in range(rounds(8, 100)):
+        for _ in range(rounds(4, 100)):
             trace = self.outsight.start(self.vm, "-q", "-p", str(one), "-n", GUARDED)
             time.sleep(random.uniform(0, 1.5))
             trace.kill()
@@ -127,7 +125,7 @@ class Semaphores(StaticProbes):
         self.vm.check("echo 'while true; do probed 1 copy >/dev/null & p=$!; kill -USR2 $p; true; kill -USR1 $p; kill -9 $p; done' "
                       ">/tmp/storm; sh /tmp/storm >/dev/null 2>&1 & echo $! >/tmp/storm.pid")
         children = []
-        for n in range(rounds(3, 30)):
+        for n in range(rounds(2, 30)):
             trace = self.outsight.trace(self.vm, "probed*:::guarded { @[pid] = count(); }")
             children.append(self.child(one, len(children) + 1, "one"))
             self.assertGreaterEqual(self.value(one, "one"), 1)

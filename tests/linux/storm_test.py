@@ -105,7 +105,7 @@ class Storm(ProgramScenario):
         parent = self.start(FOREVER)
         self.vm.check(f"kill -USR1 {parent}")
         self.move(COMPACT)
-        for nth in range(rounds(5, 100)):
+        for nth in range(rounds(2, 100)):
             trace = self.outsight.start(self.vm, "-q", "-p", str(parent), "-n", 'BEGIN { printf("tracing\\n"); }', "-n",
                                         f"{EVERY_PROCESS} {PARENT}")
             if nth % 2:

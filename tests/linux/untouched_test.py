@@ -24,7 +24,7 @@ class Untouched(ProgramScenario):
 
     def test_page_cache(self):
         """Each of many new processes."""
-        n = rounds(500, 5000)
+        n = rounds(150, 5000)
         counted, invalid, story = self.run_traced(run_untouched(n))
         self.assertEqual(invalid, 0, story)
         self.assertEqual(counted, {"/untouched/opened": n, "/untouched/executed": n, "0": n, "ended": n}, story)
@@ -42,7 +42,7 @@ class Untouched(ProgramScenario):
 
     def test_moving(self):
         """While the kernel drops the pages and moves what is left, what is read is right, or an invalid address."""
-        n = rounds(50, 2000)
+        n = rounds(20, 2000)
         move = "while :; do echo 3 >/proc/sys/vm/drop_caches; echo 1 >/proc/sys/vm/compact_memory; done"
         self.vm.check("cp /bin/untouched /mnt/untouched && sync")
         mover = self.vm.check(f"{move} >/dev/null 2>&1 & echo $!").strip()

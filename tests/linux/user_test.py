@@ -6,12 +6,13 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.program_scenario import ProgramScenario
 from lib.programs import library_symbols, load_bias, names_of, symbols
-from lib.scenario import Scenario, main
+from lib.scenario import main
 
 
 def without_names(text):
@@ -19,57 +20,62 @@ def without_names(text):
     return [re.sub(r" +\[(?!vdso\]).*\]$", " ", line) for line in text.splitlines()]
 
 
-class Maps(Scenario):
-    def agrees(self, guest, pid):
+class Maps(ProgramScenario):
+    aslr = True
+    names = "spin one two"
+
+    def agrees(self, pid):
         """--dump-maps is the guest's own /proc/PID/maps, once that no longer changes; returns it."""
         before = None
         while True:
-            status, out, err = self.outsight.run(guest, "--dump-maps", str(pid))
+            status, out, err = self.outsight.run(self.vm, "--dump-maps", str(pid))
             self.assertEqual((status, err), (0, ""))
-            after = guest.check(f"cat /proc/{pid}/maps")
+            after = self.vm.check(f"cat /proc/{pid}/maps")
             if before == after:
                 break
             before = after
         self.assertEqual(out.splitlines(), without_names(after))
         return out
 
-    def start(self, guest, command):
+    def start(self, command):
         """The PID of a command that is started in the background."""
-        return int(guest.check(f"{command} >/dev/null 2>&1 & echo $!"))
+        return int(self.vm.check(f"{command} >/dev/null 2>&1 & echo $!"))
 
     def test_maps(self):
         """The shell, a program, a program with many mappings; files behind mounts, renamed and deleted ones."""
-        with self.guest() as guest:
-            self.agrees(guest, 1)
-            self.assertIn(" /bin/spin\n", self.agrees(guest, self.start(guest, "spin 1000 20")))
-            guest.check("mkdir -p /mnt/a/b /tmp/over && cp /bin/spin /mnt/a/b/one && cp /bin/spin /mnt/a/b/two")
-            guest.check("mount -o bind /mnt/a /tmp/over")
-            pids = [self.start(guest, f"{path} 1000") for path in ("/mnt/a/b/one", "/tmp/over/b/one", "/mnt/a/b/two")]
-            guest.check("mv /mnt/a/b/one /mnt/a/b/three; rm /mnt/a/b/two")
-            one, over, two = (self.agrees(guest, pid) for pid in pids)
-            self.assertIn(" /mnt/a/b/three\n", one)
-            self.assertIn(" /tmp/over/b/three\n", over)
-            self.assertIn(" /mnt/a/b/two (deleted)\n", two)
-            guest.check("killall -9 spin one two; umount -l /tmp/over; rm -r /mnt/a /tmp/over")
+        self.agrees(1)
+        self.assertIn(" /bin/spin\n", self.agrees(self.start("spin 1000 20")))
+        self.vm.check("killall -9 spin; mkdir -p /mnt/a/b /tmp/over && cp /bin/counted /mnt/a/b/one && cp /bin/counted /mnt/a/b/two")
+        self.vm.check("mount -o bind /mnt/a /tmp/over")
+        pids = [self.start_idle(f"{path} 1", name)
+                for path, name in (("/mnt/a/b/one", "one"), ("/tmp/over/b/one", "over"), ("/mnt/a/b/two", "two"))]
+        self.vm.check("mv /mnt/a/b/one /mnt/a/b/three; rm /mnt/a/b/two")
+        one, over, two = (self.agrees(pid) for pid in pids)
+        self.assertIn(" /mnt/a/b/three\n", one)
+        self.assertIn(" /tmp/over/b/three\n", over)
+        self.assertIn(" /mnt/a/b/two (deleted)\n", two)
+        self.vm.check("killall -9 one two; umount -l /tmp/over; rm -r /mnt/a /tmp/over")
 
     def test_no_such_process(self):
         """A number that is no process's, a kernel thread's, and a word that is none."""
-        with self.guest() as guest:
-            for pid, why in (("1000000", "no process 1000000"), ("2", "process 2 has no memory of its own")):
-                status, out, err = self.outsight.run(guest, "--dump-maps", pid)
-                self.assertEqual((status, out), (1, ""))
-                self.assertIn(why, err)
-            status, out, err = self.outsight.run(guest, "--dump-maps", "init")
-            self.assertEqual((status, out), (2, ""))
-            self.assertIn("it takes the PID of a process in the guest", err)
+        for pid, why in (("1000000", "no process 1000000"), ("2", "process 2 has no memory of its own")):
+            status, out, err = self.outsight.run(self.vm, "--dump-maps", pid)
+            self.assertEqual((status, out), (1, ""))
+            self.assertIn(why, err)
+        status, out, err = self.outsight.run(self.vm, "--dump-maps", "init")
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("it takes the PID of a process in the guest", err)
 
 
 class Names(ProgramScenario):
-    smp = 1
     names = "callers bare solid padded"
 
     def start(self, command):
         return int(self.vm.check(f"{command} >/dev/null 2>&1 & echo $!"))
+
+    def sysroot(self):
+        """A folder for copies of the guest's files."""
+        return self.enterContext(tempfile.TemporaryDirectory(prefix="outsight-sysroot-"))
 
     def stack(self, name, *options, path=None, maps=None):
         """The frames of the system call of a program that is killed before they are printed; and what was said."""
@@ -129,7 +135,7 @@ class Names(ProgramScenario):
         self.assertEqual(said, "")
         self.assertEqual([frame.partition("+")[0] for frame in frames[:4]],
                          ["libleaf.so`leaf"] + [f"bare`sub_{places[name]:x}" for name in ("inner", "outer", "main")])
-        sysroot = os.path.join(self.folder, "sysroot")
+        sysroot = self.sysroot()
         p.put_debug(sysroot)
         frames, said = self.stack("bare", "--sysroot", sysroot)
         self.assertEqual(said, "")
@@ -142,7 +148,7 @@ class Names(ProgramScenario):
         frames, said = self.stack("padded", path="/mnt/padded")
         self.assertRegex(frames[1], r"^padded`sub_")
         self.assertRegex(said, r"^dtrace: padded: \d+ of \d+ pages are not in the guest's memory \(section headers\): --sysroot")
-        sysroot = os.path.join(self.folder, "copies")
+        sysroot = self.sysroot()
         os.makedirs(os.path.join(sysroot, "mnt"))
         shutil.copy(self.programs.path("bin/padded"), os.path.join(sysroot, "mnt/padded"))
         frames, said = self.stack("padded", "--sysroot", sysroot, path="/mnt/padded")

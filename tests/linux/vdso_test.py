@@ -20,7 +20,6 @@ SAMPLE = 'profile-997hz /pid == $target/ { printf("at %x <", arg1); ustack(20); 
 
 class Vdso(ProgramScenario):
     aslr = True
-    smp = 1
     names = "timing"
     last_line = "^done$"
 

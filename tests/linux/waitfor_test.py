@@ -17,7 +17,6 @@ SCRIPT = "#!/bin/sh\\nn=0; until [ -e /tmp/go ]; do ( : ); done; while [ $n -lt 
 
 
 class WaitFor(ProgramScenario):
-    cxx = True
     names = "counted thrower probed scripted sleep"
 
     def wait(self, name, *programs, option=None):

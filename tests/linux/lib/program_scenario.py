@@ -2,11 +2,8 @@
 """Scenarios with programs of ours in one guest: each waits for a signal, works, and says what it has done."""
 import os
 import re
-import shutil
-import tempfile
 
-from lib.guest import Guest
-from lib.programs import Programs, load_bias, places
+from lib.programs import load_bias, places
 from lib.scenario import Scenario
 
 
@@ -68,27 +65,19 @@ class ProgramRounds:
 
 
 class ProgramScenario(ProgramRounds, Scenario):
-    """One guest with programs of its own. Without @aslr all processes of a program have the same addresses."""
-    smp = 2
+    """In the guest with programs of ours, which all these scenarios share. Without @aslr all processes of a program have the same
+    addresses."""
     aslr = False
-    cxx = False
-    python = False
-    runtimes = False
     names = "counted leaving"
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="outsight-programs-")
-        cls.programs = Programs(cls.folder, cxx=cls.cxx, python=cls.python, runtimes=cls.runtimes)
-        cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=cls.smp,
-                       more_files=cls.programs.archive).__enter__()
-        if not cls.aslr:
-            cls.vm.check("echo 0 >/proc/sys/kernel/randomize_va_space")
+        cls.vm, cls.programs = cls.with_programs.get(), cls.with_programs.programs
+        cls.vm.check(f"echo {2 if cls.aslr else 0} >/proc/sys/kernel/randomize_va_space")
 
     @classmethod
     def tearDownClass(cls):
-        cls.vm.close()
-        shutil.rmtree(cls.folder)
+        cls.with_programs.check_clean()
 
     def tearDown(self):
         self.outsight.kill_all()
@@ -98,7 +87,6 @@ class ProgramScenario(ProgramRounds, Scenario):
 class StaticProbes(ProgramScenario):
     """… whose programs have static probes (USDT), and count themselves how often they pass each."""
     aslr = True
-    cxx = True
     last_line = "^done$"
     names = "probed thrower"
     times = 1000  # that a program passes each of its probes in a round

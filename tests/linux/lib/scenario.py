@@ -24,7 +24,7 @@ import unittest
 from lib import pace
 from lib.guest import Guest, image_dir, why_no_guest
 from lib.outsight import Outsight
-from lib.shared_guest import SharedGuest
+from lib.shared_guest import ProgramGuest, SharedGuest
 
 # Names that stand in /proc/kallsyms as modules and are none.
 PSEUDO_MODULES = re.compile(r"bpf$|__builtin__")
@@ -41,7 +41,7 @@ class Scenario(unittest.TestCase):
     kernel = "6.1"
     build = "build/release"
     outsight = None
-    shared = plain = None
+    shared = plain = with_programs = None
 
     @contextlib.contextmanager
     def guest(self):
@@ -163,12 +163,14 @@ def run_tests(suite, kernel, build):
         return 77
     Scenario.shared = SharedGuest(kernel, Scenario.outsight)
     Scenario.plain = SharedGuest(kernel, Scenario.outsight, engine=False)
+    Scenario.with_programs = ProgramGuest(kernel, Scenario.outsight)
     result = LineResult()
     try:
         suite.run(result)
     finally:
         Scenario.shared.close()
         Scenario.plain.close()
+        Scenario.with_programs.close()
     print(f"{result.passed} passed, {len(result.failures) + len(result.errors)} failed, {len(result.skipped)} skipped")
     if not result.wasSuccessful() or not result.testsRun:
         return 1

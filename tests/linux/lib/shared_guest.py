@@ -12,6 +12,7 @@ import time
 from lib import agent as ga
 from lib.guest import Guest, GuestError
 from lib.pace import LIMIT
+from lib.programs import Programs
 
 # What a kernel says when it, or what is done to it, is wrong.
 TROUBLE = re.compile(r"BUG|WARNING|Oops|general protection|refcount|list_del corruption|scheduling while atomic|"
@@ -87,3 +88,14 @@ class SharedGuest:
                 return True
             time.sleep(0.1)
         return False
+
+
+class ProgramGuest(SharedGuest):
+    """The same for scenarios with programs of ours: two vCPUs, and all that lib/programs.py builds."""
+
+    programs = None
+
+    def _new(self):
+        self.folder = tempfile.mkdtemp(prefix="outsight-programs-")
+        self.programs = Programs(self.folder, cxx=True, python=True, runtimes=True)
+        return Guest(self.kernel, plugin=self.outsight.plugin, smp=2, more_files=self.programs.archive)
