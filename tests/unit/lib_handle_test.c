@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/unit/lib_fixture.h"
+#include "tests/unit/pace.h"
 
 static unsigned descriptors(void)
 {
@@ -22,12 +23,12 @@ static unsigned descriptors(void)
 }
 
 /* Every tenth has a session. */
-static void test_a_thousand(void **state)
+static void test_many(void **state)
 {
 	unsigned before = descriptors();
 
 	(void)state;
-	for (unsigned i = 0; i < 1000; i++) {
+	for (unsigned i = 0; i < pace_rounds(100, 1000); i++) {
 		dtrace_hdl_t *h = lib_open();
 		if (i % 10 == 0) {
 			lib_program(h, "BEGIN { @ = count(); exit(0); }");
@@ -254,11 +255,11 @@ static void test_messages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_thousand), cmocka_unit_test(test_open),
-		cmocka_unit_test(test_options),    cmocka_unit_test(test_compiler),
-		cmocka_unit_test(test_order),      cmocka_unit_test(test_no_such_guest),
-		cmocka_unit_test(test_no_device),  cmocka_unit_test(test_signals),
-		cmocka_unit_test(test_silence),    cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_many),      cmocka_unit_test(test_open),
+		cmocka_unit_test(test_options),   cmocka_unit_test(test_compiler),
+		cmocka_unit_test(test_order),     cmocka_unit_test(test_no_such_guest),
+		cmocka_unit_test(test_no_device), cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_silence),   cmocka_unit_test(test_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
