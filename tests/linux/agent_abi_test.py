@@ -179,7 +179,7 @@ class AgentAbi(AgentScenario):
         self.agent.own()
         catalogue = self.agent.catalogue()
         with self.vm.load():
-            for round_number in range(rounds(3, 10)):
+            for round_number in range(rounds(2, 10)):
                 self.write_garbage(rng, catalogue)
                 self.agent.put(self.agent.control + ga.GENERATION, "I", 0x1000 + round_number)
                 self.agent.wait(lambda n=round_number: self.agent.header()["applied"] == 0x1000 + n, "the agent to read it")
@@ -235,7 +235,7 @@ class AgentAbi(AgentScenario):
     def test_loaded_and_unloaded_many_times(self):
         """Under load, with modules that have tracepoints of their own coming and going too."""
         with self.vm.load():
-            self.vm.check(f"i=0; while [ $i -lt {rounds(10, 50)} ]; do rmmod outsight && insmod /modules/outsight.ko || exit 1; "
+            self.vm.check(f"i=0; while [ $i -lt {rounds(5, 50)} ]; do rmmod outsight && insmod /modules/outsight.ko || exit 1; "
                           "rmmod xor 2>/dev/null && insmod /modules/xor.ko; i=$((i + 1)); done", limit(150))
         self.assertEqual(ga.Agent(self.vm).header()["state"], ga.LIVE)
         self.assert_unharmed()

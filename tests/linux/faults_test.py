@@ -17,7 +17,7 @@ from lib.memory_group import MemoryGroup, NoGroup
 from lib.pace import LIMIT, rounds
 from lib.scenario import Scenario, main, only_full
 
-KILLS = rounds(4, 20)
+KILLS = rounds(2, 20)
 
 
 def listed(outsight, guest):

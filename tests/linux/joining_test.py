@@ -20,15 +20,15 @@ BEGIN = 'BEGIN { printf("begin\\n"); }'
 
 
 class Joining(Scenario):
-    """Three guests for all scenarios: two of one build, whose addresses differ, and one of another kernel where there is an
-    image of one. A scenario that needs a fourth ends it."""
+    """Guests for all scenarios: two of one build, whose addresses differ, and one of another kernel where there is an image of
+    one. A scenario that needs one more ends it."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.family = f"join{os.getpid()}-"
-        other = next((k for k in ("6.1", "6.12") if k != cls.kernel and not why_no_guest(k)), cls.kernel)
-        cls.guests = [cls.new(number, kernel) for number, kernel in ((1, cls.kernel), (2, cls.kernel), (3, other))]
+        others = [k for k in ("6.1", "6.12") if k != cls.kernel and not why_no_guest(k)]
+        cls.guests = [cls.new(number, kernel) for number, kernel in enumerate([cls.kernel, cls.kernel, *others[:1]], 1)]
         for guest in cls.guests:
             guest.start()
             cls.addClassCleanup(guest.close)
@@ -48,8 +48,8 @@ class Joining(Scenario):
         return guest.check("grep -m1 ' T _stext$' /proc/kallsyms").split()[0]
 
     @classmethod
-    def new(cls, number, kernel=None):
-        return Guest(kernel or cls.kernel, plugin=cls.outsight.plugin, name=f"{cls.family}{number}")
+    def new(cls, number, kernel=None, smp=1):
+        return Guest(kernel or cls.kernel, plugin=cls.outsight.plugin, smp=smp, name=f"{cls.family}{number}")
 
     def start(self, *args):
         """A session of all guests of the family, once BEGIN has fired."""
@@ -82,7 +82,7 @@ class Joining(Scenario):
         return found
 
     def test_come_and_go(self):
-        """What three guests count is one result, a fourth that starts joins it, and one that is killed leaves it."""
+        """What the guests count is one result, one more that starts joins it, and one that is killed leaves it."""
         trace = self.start("-n", f"""
             {LOOP} {{
                 @f[probefunc] = count(); @s[stack()] = count(); @c[func(caller)] = count();
@@ -134,12 +134,12 @@ class Joining(Scenario):
 
     def test_stopped(self):
         """A VMM that is stopped is reported once and holds up its own records only, which come when it goes on."""
-        one, two, three = self.guests
+        one, two, *rest = self.guests
         trace = self.start("-n", f'{LOOP} {{ printf("R %s %d\\n", guest, arg0 & 0); }}')
         os.kill(two.pid, signal.SIGSTOP)
         try:
             trace.wait_for(f"guest {two.name} does not answer (PID {two.pid}")
-            for guest in (one, three):
+            for guest in (one, *rest):
                 self.call(guest, 1)
                 trace.wait_for(f"R {guest.name} 0")
         finally:
@@ -152,7 +152,7 @@ class Joining(Scenario):
 
     def test_stopped_to_the_end(self):
         """Ctrl-C does not wait for it, and what it handed over before is printed."""
-        one, two, _ = self.guests
+        one, two = self.guests[:2]
         trace = self.start("-n", f'{LOOP} {{ printf("R %s\\n", guest); @[guest] = count(); }} END {{ printa("G %@d %s ;\\n", @); }}')
         for guest in (one, two):
             self.call(guest, 5)
@@ -168,7 +168,7 @@ class Joining(Scenario):
     def test_reboot_and_wait(self):
         """A guest that reboots leaves and joins; a session whose last guest has ended waits for the next. By sum(): what the
         VMM itself counts ends with it. A second session says it in lines of JSON."""
-        with self.new("last") as guest:
+        with self.new("last", smp=2) as guest:
             lines = Trace(self.outsight.binary, ["-g", f"{guest.name[:-1]}[t]", "--json", "-x", "maxcost=0", "-n", BEGIN, "-n",
                                                  f"{LOOP} {{ trace(guest); }}"],
                           self.outsight.environment(guest))
@@ -191,7 +191,7 @@ class Joining(Scenario):
             # those of both lives, and two lines about the guest
             lines.wait_for(f'"guest": "{guest.name}"', times=32)
         trace.wait_for("the session waits for the next one")
-        with self.new("last") as guest:
+        with self.new("last", smp=2) as guest:
             trace.wait_for(f"guest {guest.name}: joined", times=2)
             lines.wait_for('"what": "joined"', times=2)
             self.call(guest, 40)

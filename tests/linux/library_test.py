@@ -63,13 +63,13 @@ class Library(Scenario):
 
     def test_joining(self):
         """A guest that starts while the session runs, and that its pattern means, joins it; one that ends leaves it."""
-        family, said = f"library{os.getpid()}-", []
-        with self.own_guest(name=family + "1") as one:
+        said = []
+        with self.guest() as one:
             session = self.session(one, 'syscall::getppid:entry /execname == "getppid_loop"/ { @[guest, probefunc] = sum(1); }',
-                                   f"{family}[12]", {"switchrate": "20hz", "aggrate": "20hz"}, message=said.append)
+                                   f"{one.name}*", {"switchrate": "20hz", "aggrate": "20hz"}, message=said.append)
             self.assertEqual(session.guests, [one.name])
             one.check("getppid_loop 1 100")
-            with self.own_guest(name=family + "2") as two:
+            with self.own_guest(smp=1, name=f"{one.name}-late") as two:
                 self.follow(session, lambda: f"guest {two.name}: joined" in said, said)
                 self.assertEqual(session.guests, [one.name, two.name])
                 two.check("getppid_loop 1 200")

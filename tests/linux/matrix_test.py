@@ -69,7 +69,7 @@ class Network(providers_net_test.Network):
 
 
 class Sctp(providers_sctp_test.Sctp):
-    """sctp, in a guest of its own that has the module."""
+    """sctp, whose module stays: then there is another guest."""
 
 
 class Operations(providers_vfs_test.Files):

@@ -13,7 +13,7 @@ from lib.pace import rounds
 from lib.scenario import Scenario, main
 from lib.shared_guest import TROUBLE
 
-LOADS = rounds(10, 50)
+LOADS = rounds(5, 50)
 BEAT = "/sys/module/pulse/parameters/"
 LATE = re.compile(r"dtrace: (\d+) module loads? not seen from the beginning")
 
@@ -84,7 +84,7 @@ class Modules(Scenario):
         """What is loaded where a module was is not taken for it."""
         trace = self.outsight.trace(self.vm, "fbt:pulse::entry { @ = count(); }", "-Z")
         truth = 0
-        for _ in range(rounds(3, 20)):
+        for _ in range(rounds(2, 20)):
             truth += self.cycle(3, 4)
             self.vm.check("rmmod dummy; insmod /modules/dummy.ko")
         self.stopped(trace)
@@ -120,7 +120,7 @@ class Modules(Scenario):
 
     def test_killed(self):
         """kill -9 while modules come and go: nothing holds the guest up, and the next session sees them."""
-        for _ in range(rounds(3, 12)):
+        for _ in range(rounds(2, 12)):
             trace = self.outsight.trace(self.vm, "fbt:::entry /pid == 1/ { @ = count(); }")
             job = self.vm.spawn("for i in 1 2 3; do insmod /modules/pulse.ko first=9; rmmod pulse; done; echo finished")
             trace.kill()

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """sctp of a stock kernel whose module is loaded, without anything else in the guest: counts against /proc/net/sctp/snmp,
 states and arguments against a load that is known."""
+import contextlib
 import re
 import sys
-import unittest
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib.guest import Guest
 from lib.pace import rounds
 from lib.scenario import Scenario, main
 from lib.truth import agree
@@ -26,21 +25,29 @@ def counters(guest):
 
 class Sctp(Scenario):
     @classmethod
-    def setUpClass(cls):
-        """A guest of its own: the module can't be unloaded again."""
-        super().setUpClass()
-        guest = cls.enterClassContext(Guest(cls.kernel, plugin=cls.outsight.plugin))
-        modules = guest.check("cat /modules/sctp.order").split()
-        if not modules:
-            raise unittest.SkipTest("this kernel has no module sctp")
-        for name in modules:
-            guest.check(f"insmod /modules/{name}.ko")
-        cls.sctp = guest
+    def tearDownClass(cls):
+        """The module can't be unloaded again: whoever comes next gets another guest."""
+        cls.shared.close()
+        super().tearDownClass()
+
+    @contextlib.contextmanager
+    def with_module(self):
+        with self.guest() as guest:
+            modules = guest.check("cat /modules/sctp.order").split()
+            if not modules:
+                self.skipTest("this kernel has no module sctp")
+            if guest.run("[ -e /sys/module/sctp ]")[0] != 0:
+                for name in modules:
+                    guest.check(f"insmod /modules/{name}.ko")
+            yield guest
 
     def loaded(self, program, n):
         """(the trace, how the guest's counters grew) over sctpload @n, until all has arrived and all associations are
         gone."""
-        guest = self.sctp
+        with self.with_module() as guest:
+            return self.loaded_in(guest, program, n)
+
+    def loaded_in(self, guest, program, n):
         trace = self.outsight.trace(guest, program)
         start = counters(guest)
         guest.check(f"sctpload {n}")
@@ -54,14 +61,16 @@ class Sctp(Scenario):
     def test_listing(self):
         kinds = {"send": (*HEADER, "sctpsinfo_t *", "sctpinfo_t *"), "receive": (*HEADER, "sctpsinfo_t *", "sctpinfo_t *"),
                  "state-change": ("void", "csinfo_t *", "void", "sctpsinfo_t *", "void", "sctplsinfo_t *")}
-        for name, types in kinds.items():
-            status, out, err = self.outsight.run(self.sctp, "-lvn", f"sctp:::{name}")
-            self.assertEqual(status, 0, out + err)
-            self.assertEqual(tuple(re.findall(r"args\[\d\]: (.*)", out)), types, out)
+        with self.with_module() as guest:
+            for name, types in kinds.items():
+                status, out, err = self.outsight.run(guest, "-lvn", f"sctp:::{name}")
+                self.assertEqual(status, 0, out + err)
+                self.assertEqual(tuple(re.findall(r"args\[\d\]: (.*)", out)), types, out)
 
-    def test_without_the_module(self):
-        """The probes are listed, with what they lack."""
+    def test_before_the_module(self):
+        """The probes are listed, with what they lack. By its name it is the first."""
         with self.guest() as guest:
+            self.assertNotEqual(guest.run("[ -e /sys/module/sctp ]")[0], 0)
             status, out, err = self.outsight.run(guest, "-lvn", "sctp:::")
             self.assertEqual(status, 0, out + err)
             for lacks in ("sctp_v4_xmit", "sctp_chunkify", "sctp_do_sm"):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Several guests in one session, of one kernel and of two."""
+import contextlib
 import os
 import re
 import sys
@@ -20,7 +21,25 @@ def of(guest):
 
 
 class Pair(Scenario):
-    """Scenarios of two guests."""
+    """Scenarios of two guests: the shared one, and another that a class has to itself."""
+    second = None
+
+    @classmethod
+    def second_kernel(cls):
+        """None: there is no image of it."""
+        return cls.kernel
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        kernel = cls.second_kernel()
+        if kernel:
+            cls.second = cls.enterClassContext(Guest(kernel, plugin=cls.outsight.plugin, smp=2))
+
+    @contextlib.contextmanager
+    def pair(self):
+        with self.guest() as one:
+            yield one, self.second
 
     def counted(self, one, two, program, *args):
         """What a program prints of 1,000 calls in one guest and 2,000 in the other."""
@@ -36,7 +55,7 @@ class Pair(Scenario):
 class Several(Pair):
     def test_two_guests_in_one_session(self):
         """One program on two guests of one kernel, whose addresses differ."""
-        with self.guest() as one, self.own_guest(smp=2) as two:
+        with self.pair() as (one, two):
             self.outsight.run(one, "--dump-symbols")
             trace = self.outsight.start(
                 one, "-g", os.path.join(two.dir, "outsight", f"{two.pid}.sock"), "-q", "-n",
@@ -101,14 +120,14 @@ class Several(Pair):
 
     def test_addresses(self):
         """A program that holds addresses, in two guests of one build: each reads at its own."""
-        with self.guest() as one, self.own_guest(smp=2) as two:
+        with self.pair() as (one, two):
             out = self.counted(one, two, f'{LOOP} {{ @[`init_task.comm, `nr_cpu_ids > 0] = count(); }} '
                                          'END { printa("%s %d %@d\\n", @); }')
             self.assertIn("swapper/0 1 3000\n", out)
 
     def test_patterns(self):
         """A pattern means the guests of that name that run; one that is named beside it is attached once."""
-        with self.guest() as one, self.own_guest(smp=2) as two:
+        with self.pair() as (one, two):
             pattern = os.path.commonprefix([one.name, two.name]) + "*"
             for args in (["-g", pattern], ["-g", two.name, "-g", pattern]):
                 trace = Trace(self.outsight.binary, [*args, "-q", "-n", 'BEGIN { printf("begin\\n"); }', "-n",
@@ -125,18 +144,18 @@ class Several(Pair):
 class Kernels(Pair):
     """Two kernels: each guest's clauses have its own offsets."""
 
+    @classmethod
+    def second_kernel(cls):
+        return next((k for k in ("6.1", "6.12") if k != cls.kernel and not why_no_guest(k)), None)
+
     def setUp(self):
         super().setUp()
-        self.other = next((k for k in ("6.1", "6.12") if k != self.kernel and not why_no_guest(k)), None)
-        if not self.other:
+        if not self.second:
             self.skipTest("there is no image of another kernel")
-
-    def own_guest(self, **options):
-        return Guest(self.other, plugin=self.outsight.plugin, **options)
 
     def test_keys(self):
         """Names, members of the kernel's structures, variables and distributions of both are one result."""
-        with self.guest() as one, self.own_guest(smp=2) as two:
+        with self.pair() as (one, two):
             out = self.counted(one, two, f"""
                 {LOOP} {{
                     self->seen++;
@@ -159,7 +178,7 @@ class Kernels(Pair):
 
     def test_functions(self):
         """Members of a function's arguments, and errors, which name their guest."""
-        with self.guest() as one, self.own_guest(smp=2) as two:
+        with self.pair() as (one, two):
             trace = self.outsight.start(one, *of(two), "-q", "-n", 'BEGIN { printf("begin\\n"); }', "-n", f"""
                 fbt::vfs_open:entry /execname == "getppid_loop"/ {{ @f[stringof(args[0]->dentry->d_name.name)] = count(); }}
                 {LOOP} {{ @g[guest] = count(); }}

@@ -7,6 +7,7 @@ import time
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
+from lib import pace
 from lib.outsight import keyed, numbers
 from lib.program_scenario import StaticProbes
 from lib.programs import run
@@ -80,7 +81,7 @@ class Usdt(StaticProbes):
                 ("probed*:::registers", ("-p", str(other)), self.times),
                 ("prob?d*:::reg*", ("-p", str(other)), self.times),
                 (f"probed{one}:::registers, probed{other}:::registers", (), 2 * self.times),
-                (f"pid{one}::registers:entry, probed{one}:::registers", (), 2 * self.times)):
+                (f"pid{one}::registers:entry, probed{one}:::registers", (), 2 * self.times))[::pace.rounds(2, 1)]:
             found, story = count(description, *options)
             self.assertEqual(found, expected, story)
 

@@ -201,6 +201,7 @@ class Run(Scenario):
             self.assertEqual([f for _, _, files in os.walk(folder) for f in files], [])
         self.assertEqual(processes_with(f"head{os.getpid()}"), [])
 
+    @only_full  # linux.examples does the same
     def test_traces_from_boot(self):
         """With -A tracing begins before drivers start: their initcalls are seen, and the first exec."""
         image = image_dir(self.kernel)
