@@ -172,20 +172,54 @@ static bool ends_predicate(const struct dif_lexer *lex)
 	return p == lex->end || *p == '{' || *p == ';' || *p == '/';
 }
 
+static void end_predicate(struct dif_compiler *c, struct dif_token *tok)
+{
+	struct dif_lexer *lex = &c->unit->lex;
+
+	if (lex->parens)
+		dif_fail(c, DIF_D_SYNTAX, lex->line, "closing ) expected in predicate before /");
+	else if (lex->brackets)
+		dif_fail(c, DIF_D_SYNTAX, lex->line, "closing ] expected in predicate before /");
+	tok->kind = DIF_T_EPRED;
+	lex->at++;
+}
+
+static void close_one(struct dif_compiler *c, int *open, char ch)
+{
+	if (--*open < 0)
+		dif_fail(c, DIF_D_SYNTAX, c->unit->lex.line, "extra %c in input stream", ch);
+}
+
+/* What closes more than was open is an error wherever it stands, so that it is named and not what follows. */
+static void count_open(struct dif_compiler *c, enum dif_tok kind)
+{
+	struct dif_lexer *lex = &c->unit->lex;
+
+	lex->parens += kind == DIF_T_LPAREN;
+	lex->brackets += kind == DIF_T_LBRACK;
+	lex->braces += kind == DIF_T_LBRACE;
+	if (kind == DIF_T_RPAREN)
+		close_one(c, &lex->parens, ')');
+	else if (kind == DIF_T_RBRACK)
+		close_one(c, &lex->brackets, ']');
+	else if (kind == DIF_T_RBRACE && lex->mode == DIF_LEX_INNER)
+		close_one(c, &lex->braces, '}');
+}
+
 static void lex_punct(struct dif_compiler *c, struct dif_token *tok)
 {
 	struct dif_lexer *lex = &c->unit->lex;
 	size_t left = (size_t)(lex->end - lex->at);
 
 	if (lex->mode == DIF_LEX_INNER && *lex->at == '/' && ends_predicate(lex)) {
-		tok->kind = DIF_T_EPRED;
-		lex->at++;
+		end_predicate(c, tok);
 		return;
 	}
 	for (size_t i = 0; i < OT_ARRAY_SIZE(punct); i++) {
 		if (punct[i].len <= left && !memcmp(lex->at, punct[i].text, punct[i].len)) {
 			tok->kind = punct[i].kind;
 			lex->at += punct[i].len;
+			count_open(c, tok->kind);
 			return;
 		}
 	}

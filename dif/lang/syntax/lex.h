@@ -76,8 +76,9 @@ struct dif_lexer {
 	uint32_t line;
 	enum dif_lex_mode mode;
 	bool at_line_start;
-	bool in_predicate;    /* set by the parser: "//" and a * is no comment there */
-	uint32_t macro_max;   /* highest $n referenced */
+	int parens, brackets, braces; /* open ones */
+	bool in_predicate;            /* set by the parser: "//" and a * is no comment there */
+	uint32_t macro_max;           /* highest $n referenced */
 	bool types_are_specs; /* outer mode: an unqualified word is a description even if it names a type */
 	struct ot_buf text;   /* of the literal being read */
 };

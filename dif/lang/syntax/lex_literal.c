@@ -38,6 +38,17 @@ static int digit_value(char ch)
 	return 99;
 }
 
+/* A constant as it stands in the text, suffix included. */
+static int constant_len(const struct dif_compiler *c, const char *digits_end)
+{
+	const struct dif_lexer *lex = &c->unit->lex;
+	const char *e = digits_end;
+
+	while (e < lex->end && ((*e | 32) == 'u' || (*e | 32) == 'l'))
+		e++;
+	return e - lex->at > 60 ? 60 : (int)(e - lex->at);
+}
+
 /* Digits [s, e) in @base; false with an error. */
 static bool to_number(struct dif_compiler *c, const char *s, const char *e, unsigned base, uint64_t *ret)
 {
@@ -46,14 +57,11 @@ static bool to_number(struct dif_compiler *c, const char *s, const char *e, unsi
 	for (const char *p = s; p < e; p++) {
 		unsigned d = (unsigned)digit_value(*p);
 		if (d >= base)
-			return dif_fail(c, DIF_D_INT_DIGIT, 0,
-					"integer constant %.*s contains invalid digit %c", (int)(e - s), s,
-					*p);
+			return dif_fail(c, DIF_D_INT_DIGIT, 0, "constant %.*s contains invalid digit %c",
+					constant_len(c, e), c->unit->lex.at, *p);
 		if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v))
-			return dif_fail(
-			    c, DIF_D_INT_OFLOW, 0,
-			    "integer constant %.*s cannot be represented in any built-in integral type",
-			    e - s > 60 ? 60 : (int)(e - s), s);
+			return dif_fail(c, DIF_D_INT_OFLOW, 0, "constant %.*s results in integer overflow",
+					constant_len(c, e), c->unit->lex.at);
 	}
 	*ret = v;
 	return true;
@@ -88,7 +96,8 @@ void dif_lex_number(struct dif_compiler *c, struct dif_token *tok)
 	} else {
 		while (p < lex->end && isdigit((unsigned char)*p))
 			p++;
-		if (is_float(p, lex->end)) {
+		/* At the top level a point begins a description. */
+		if (lex->mode == DIF_LEX_INNER && is_float(p, lex->end)) {
 			dif_fail(c, DIF_D_SYNTAX, 0, "floating-point constants are not permitted");
 			return;
 		}

@@ -100,15 +100,18 @@ static void set_string(struct dif_compiler *c, struct dif_token *tok, const char
 }
 
 /* What begins as a number is one, as far as it goes: 12x is 12. */
-static void set_integer(struct dif_compiler *c, struct dif_token *tok, const char *s)
+static void set_integer(struct dif_compiler *c, struct dif_token *tok, const struct macro *m)
 {
+	const char *s = m->arg;
 	bool negative = *s == '-';
 	const char *digits = s + (*s == '-' || *s == '+');
 
 	errno = 0;
 	tok->value = strtoull(digits, NULL, 0);
 	if (errno == ERANGE || (negative && tok->value > (uint64_t)INT64_MAX + 1)) {
-		dif_fail(c, DIF_D_MACRO_OFLOW, 0, "macro argument %s is too large", s);
+		dif_fail(c, DIF_D_MACRO_OFLOW, 0,
+			 "macro argument %.*s constant %s results in integer overflow", (int)m->len,
+			 m->name - (m->len - m->name_len), s);
 		return;
 	}
 	tok->kind = DIF_T_INTEGER;
@@ -137,15 +140,16 @@ static bool is_word_or_number(const char *s)
 	return !*s;
 }
 
-static void set_argument(struct dif_compiler *c, struct dif_token *tok, const char *s)
+static void set_argument(struct dif_compiler *c, struct dif_token *tok, const struct macro *m)
 {
+	const char *s = m->arg;
 	size_t len = strlen(s);
 
 	if (!is_word_or_number(s)) {
 		bool quoted = len >= 2 && s[0] == '"' && s[len - 1] == '"';
 		set_string(c, tok, s + quoted, quoted ? len - 2 : len);
 	} else if (isdigit((unsigned char)*s) || *s == '-' || *s == '+') {
-		set_integer(c, tok, s);
+		set_integer(c, tok, m);
 	} else {
 		tok->kind = DIF_T_IDENT;
 		tok->text = dif_strdup(c, c->nodes, s);
@@ -174,7 +178,7 @@ void dif_lex_macro(struct dif_compiler *c, struct dif_token *tok)
 		if (m.index == 0)
 			set_string(c, tok, m.arg, strlen(m.arg));
 		else
-			set_argument(c, tok, m.arg);
+			set_argument(c, tok, &m);
 	} else {
 		tok->kind = DIF_T_INTEGER;
 		tok->value = m.missing ? 0 : (uint64_t)m.number;
