@@ -48,6 +48,18 @@ static const char *before_word(const char *from, const char *at)
 	return at;
 }
 
+/* Outside clauses "name *x;" is a declaration or two descriptions, as name is a type or not. */
+static bool ends_declaration(const struct dif_source *src, const char *at)
+{
+	int depth = 0;
+
+	if (at == src->text + src->len || !strchr(";=(", *at))
+		return false;
+	for (const char *p = src->text; p < at; p++)
+		depth += (*p == '{') - (*p == '}');
+	return !depth;
+}
+
 /* Names of types change how D is parsed: (name)x, (name *)p, sizeof (name *), offsetof (name, m), this name
  * x. An error at such a place or just after it may be due to a name that is a type in the guest. */
 static bool may_be_type(const struct dif_source *src, const char *at)
@@ -57,6 +69,8 @@ static bool may_be_type(const struct dif_source *src, const char *at)
 
 	if (prev == src->text)
 		return at_word; /* a declaration */
+	if (ends_declaration(src, at))
+		return true;
 	if (prev[-1] == '*')
 		return true;
 	if (prev[-1] == ')') { /* behind "(name)" */

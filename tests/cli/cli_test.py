@@ -472,7 +472,13 @@ class Programs(Case):
                 self.assertEqual(self.run_it(*args)[0], 4)
 
     def test_bad_specifiers(self):
-        for args, text in ((["-i", "99999"], "99999: Unknown probe identifier"),
+        for args, text in ((["-i", "99999"], "99999: invalid probe identifier 99999: Unknown probe identifier\n"),
+                           (["-i", "0"], "0: invalid probe identifier 0: Unknown probe identifier\n"),
+                           (["-n", "4294967296"], "4294967296: identifier 4294967296 exceeds maximum probe id\n"),
+                           (["-f", "1.5"], "1.5: probe identifier 1 not permitted when specifying functions\n"),
+                           (["-m", "1"], "1: probe identifier 1 not permitted when specifying modules\n"),
+                           (["-P", "1 { }"], "1 { }: probe identifier 1 not permitted when specifying providers\n"),
+                           (["-i", "2-2"], "2-2: probe description :::-2 does not match any probes\n"),
                            (["-n", "a:b:c:d:e"], "a:b:c:d:e: Overspecified probe description"),
                            (["-P", "dtrace:x"], "dtrace:x: Overspecified probe description"),
                            (["-f", "a:b:c:d"], "a:b:c:d: Overspecified probe description"),
@@ -481,6 +487,17 @@ class Programs(Case):
                 err = self.expect(args, 1, "")[2]
                 self.assertTrue(err.startswith("dtrace: invalid probe specifier "), err)
                 self.assertIn(text.split(": ", 1)[1], err)
+
+    def test_specifiers_without_commas(self):
+        """Where one has no body the next begins another clause; a number ends with its last digit."""
+        for text, count in (("BEGIN END", 2), ("1 2", 2), ("1:::END", 2), ("BEGIN 2,3 ERROR", 4), ("BEGIN{} 2{} ERROR", 3)):
+            with self.subTest(text=text):
+                err = self.expect(["-n", text, "-c", "true"], 0)[2]
+                self.assertIn(f"dtrace: description '{text.split('{')[0]}' matched {count} probes\n", err)
+                self.assertEqual(len(self.expect(["-ln", text], 0, None, "")[1].splitlines()), 1 + count)
+        out, err = self.expect(["-li", "2-2"], 0)[1:]
+        self.assertEqual(out, LIST_HEADER + f"    2     dtrace{'':52} END\n")
+        self.assertEqual(err, "dtrace: failed to match :::-2: No probe matches description\n")
 
     def test_near_specifiers(self):
         for name, hint in (("BEGN", "did you mean :::BEGIN?"), ("dtrac:::END", "did you mean dtrace:::END?"),

@@ -410,7 +410,7 @@ static void test_descriptions(void **state)
 		{ DIF_SPEC_FUNCTION, "do_exit", "::do_exit:" },
 		{ DIF_SPEC_MODULE, "fbt:vmlinux", "fbt:vmlinux::" },
 		{ DIF_SPEC_PROVIDER, "fbt", "fbt:::" },
-		{ DIF_SPEC_ID, "4", "4" },
+		{ DIF_SPEC_NAME, "4", "4" },
 		{ DIF_SPEC_PROVIDER, "fbt { trace(1); }", "fbt:::" },
 	};
 	struct ot_buf out = { 0 };

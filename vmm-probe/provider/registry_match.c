@@ -160,8 +160,8 @@ static struct ot_err *match_fields(struct vp_probes *probes, struct matcher *m)
 static struct ot_err *match_id(struct vp_probes *probes, struct matcher *m, uint32_t id)
 {
 	if (!vp_probes_get(probes, id))
-		return ot_err_new(OT_ERR_NOT_FOUND,
-				  "invalid probe description \"%u\": Unknown probe identifier", id);
+		return ot_err_new(OT_ERR_NOT_FOUND, "invalid probe identifier %u: Unknown probe identifier",
+				  id);
 	try_probe(m, vp_probe_entry(probes, id));
 	return m->err;
 }

@@ -173,7 +173,7 @@ bool dif_match_probes(struct dif_compiler *c, const struct dif_parsed_clause *pc
 		dif_probedesc_print(desc, &text);
 		bool refused = c->world->why_none && c->world->why_none(c->world->env, desc, &why);
 		if (desc->id)
-			dif_fail(c, DIF_D_PDESC_INVAL, line, "invalid probe description \"%u\": %s", desc->id,
+			dif_fail(c, DIF_D_PDESC_INVAL, line, "invalid probe identifier %u: %s", desc->id,
 				 refused ? ot_buf_str(&why) : "Unknown probe identifier");
 		else
 			dif_fail(c, DIF_D_PDESC_ZERO, line,

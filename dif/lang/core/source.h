@@ -12,8 +12,8 @@ enum dif_source_kind {
 	DIF_SOURCE_LIBRARY,
 };
 
-/* What a bare word of a command-line specifier means: -P -m -f -n -i. */
-enum dif_spec { DIF_SPEC_NAME, DIF_SPEC_FUNCTION, DIF_SPEC_MODULE, DIF_SPEC_PROVIDER, DIF_SPEC_ID };
+/* What a bare word of a command-line specifier means: -n and -i, -f, -m, -P. */
+enum dif_spec { DIF_SPEC_NAME, DIF_SPEC_FUNCTION, DIF_SPEC_MODULE, DIF_SPEC_PROVIDER };
 
 struct dif_source {
 	enum dif_source_kind kind;

@@ -63,7 +63,6 @@ static int last_field(const struct dif_compiler *c)
 	case DIF_SPEC_FUNCTION:
 		return 2;
 	case DIF_SPEC_NAME:
-	case DIF_SPEC_ID:
 		break;
 	}
 	return 3;
@@ -89,22 +88,6 @@ static bool assign_fields(struct dif_compiler *c, const char *text, const char *
 	return true;
 }
 
-static bool parse_id(struct dif_compiler *c, const char *text, struct dif_probedesc *ret)
-{
-	uint64_t id = 0;
-
-	for (const char *p = text; *p; p++) {
-		id = id * 10 + (uint64_t)(*p - '0');
-		if (!isdigit((unsigned char)*p) || id > UINT32_MAX)
-			return dif_fail(c, DIF_D_PDESC_INVAL, 0, "invalid probe identifier \"%s\"", text);
-	}
-	if (!id)
-		return dif_fail(c, DIF_D_PDESC_INVAL, 0,
-				"invalid probe description \"%s\": Unknown probe identifier", text);
-	ret->id = (uint32_t)id;
-	return true;
-}
-
 /* The engine's name buffers, the NUL counted. */
 static bool check_lengths(struct dif_compiler *c, const struct dif_probedesc *desc)
 {
@@ -122,11 +105,8 @@ bool dif_parse_probedesc(struct dif_compiler *c, const char *text, size_t len, s
 	bool ok = expand_macros(c, text, len, &buf);
 	int n = 0;
 
-	if (ok && c->unit->src->kind == DIF_SOURCE_COMMAND_LINE && c->unit->src->spec == DIF_SPEC_ID)
-		ok = parse_id(c, ot_buf_str(&buf), &desc);
-	else
-		ok = ok && split(c, ot_buf_str(&buf), fields, &n) &&
-		     assign_fields(c, ot_buf_str(&buf), fields, n, &desc);
+	ok = ok && split(c, ot_buf_str(&buf), fields, &n) &&
+	     assign_fields(c, ot_buf_str(&buf), fields, n, &desc);
 	ot_buf_deinit(&buf);
 	ok = ok && check_lengths(c, &desc);
 	if (ok)

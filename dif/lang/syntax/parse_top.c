@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The top level of a D program. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "dif/lang/syntax/parse.h"
@@ -11,19 +12,39 @@ struct specs {
 	size_t n, cap;
 };
 
+/* What -P, -m and -f name takes no number. */
+static bool check_number(struct dif_compiler *c)
+{
+	static const char *const names[] = {
+		[DIF_SPEC_PROVIDER] = "providers",
+		[DIF_SPEC_MODULE] = "modules",
+		[DIF_SPEC_FUNCTION] = "functions",
+	};
+	const struct dif_source *src = c->unit->src;
+	uint64_t id = c->unit->tok.value;
+
+	if (id > UINT32_MAX)
+		return dif_fail(c, DIF_D_PDESC_INVAL, 0, "identifier %" PRIu64 " exceeds maximum probe id",
+				id);
+	if (src->kind == DIF_SOURCE_COMMAND_LINE && src->spec != DIF_SPEC_NAME)
+		return dif_fail(c, DIF_D_PDESC_INVAL, 0,
+				"probe identifier %" PRIu64 " not permitted when specifying %s", id,
+				names[src->spec]);
+	if (!id)
+		return dif_fail(c, DIF_D_PDESC_INVAL, 0,
+				"invalid probe identifier 0: Unknown probe identifier");
+	return true;
+}
+
 static bool add_spec(struct dif_compiler *c, struct specs *specs)
 {
 	struct dif_probedesc desc = { .guest = "", .provider = "", .module = "", .function = "", .name = "" };
 
-	if (c->unit->tok.kind == DIF_T_INTEGER &&
-	    !(c->unit->src->kind == DIF_SOURCE_COMMAND_LINE && c->unit->src->spec != DIF_SPEC_ID &&
-	      c->unit->src->spec != DIF_SPEC_NAME)) {
-		if (!c->unit->tok.value || c->unit->tok.value > UINT32_MAX)
-			return dif_fail(c, DIF_D_PDESC_INVAL, 0,
-					"invalid probe identifier: Unknown probe identifier");
+	if (c->unit->tok.kind == DIF_T_INTEGER) {
+		if (!check_number(c))
+			return false;
 		desc.id = (uint32_t)c->unit->tok.value;
-	} else if (c->unit->tok.kind != DIF_T_SPEC && c->unit->tok.kind != DIF_T_IDENT &&
-		   c->unit->tok.kind != DIF_T_INTEGER) {
+	} else if (c->unit->tok.kind != DIF_T_SPEC && c->unit->tok.kind != DIF_T_IDENT) {
 		return dif_syntax(c);
 	} else if (!dif_parse_probedesc(c, c->unit->tok.start, c->unit->tok.start_len, &desc)) {
 		return false;
@@ -36,7 +57,7 @@ static bool add_spec(struct dif_compiler *c, struct specs *specs)
 }
 
 /* clause = spec ("," spec)* ("/" expr "/")? block; on the command line the body may be missing
- * when there is no predicate either */
+ * when there is no predicate either, and another clause follow at once */
 static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 {
 	struct dif_parsed_clause pc = { .line = c->unit->tok.line };
@@ -46,7 +67,8 @@ static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 		if (!add_spec(c, specs))
 			return false;
 	} while (dif_accept(c, DIF_T_COMMA));
-	c->unit->lex.mode = DIF_LEX_INNER;
+	if (c->unit->tok.kind == DIF_T_DIV || c->unit->tok.kind == DIF_T_LBRACE)
+		c->unit->lex.mode = DIF_LEX_INNER;
 	if (c->unit->tok.kind == DIF_T_DIV) {
 		c->unit->lex.in_predicate = true;
 		dif_next(c);
@@ -62,8 +84,6 @@ static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 			return false;
 	} else if (pc.predicate) {
 		return dif_fail(c, DIF_D_SYNTAX, pc.line, "expected actions { } following predicate");
-	} else if (c->unit->tok.kind != DIF_T_EOF) {
-		return dif_syntax(c);
 	} else if (c->unit->src->kind != DIF_SOURCE_COMMAND_LINE) {
 		return dif_fail(c, DIF_D_SYNTAX, pc.line,
 				"expected predicate and/or actions following probe description");
