@@ -27,6 +27,10 @@
 #define RUN_SIZE  65536u
 #define KVM_SPACE 0x10000u /* slots of SMM's view */
 
+/* Video memory and the firmware's shadow, which are no RAM to a kernel. */
+#define SHADOW     0xa0000ull
+#define SHADOW_END 0x100000ull
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e);
 long __real_syscall(long number, ...);

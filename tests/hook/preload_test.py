@@ -40,10 +40,11 @@ class Preload(unittest.TestCase):
                     self.assertEqual(counts_of(vm.trace(ALL)), round_counts(cpus))
                     vm.check_unharmed(self)
 
-    def test_memory_in_a_file(self):
-        """RAM that the tracer reads by a descriptor of its own."""
-        vm = self.vm(2, args=["-object", f"memory-backend-memfd,id=ram,size={qemu.MIB}M,share=on",
-                              "-machine", "memory-backend=ram"])
+    def test_memory_in_pieces(self):
+        """RAM that the tracer reads by a descriptor of its own, and such of another node that it reads in the process."""
+        vm = self.vm(2, args=["-object", f"memory-backend-memfd,id=low,size={qemu.MIB // 2}M,share=on",
+                              "-object", f"memory-backend-ram,id=high,size={qemu.MIB // 2}M",
+                              "-numa", "node,memdev=low,cpus=0", "-numa", "node,memdev=high,cpus=1"])
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         vm.check_unharmed(self)
 

@@ -20,6 +20,9 @@ LANG = ["dif/lang/compile.h", "dif/lang/core/options.h", "dif/lang/core/stabilit
         "dif/lang/types/provider.h"]
 # What a backend, or whoever talks to an engine, sees of it.
 ENGINE = ["vmm-probe/arch", "vmm-probe/engine/engine.h", "vmm-probe/engine/backend.h", "vmm-probe/engine/wire"]
+# What code in QEMU's own process knows of it.
+INSIDE = ["vmm-probe/machines/qemu_ask.h", "vmm-probe/machines/qemu_machine.h", "vmm-probe/machines/qemu_view.h",
+          "vmm-probe/machines/ram_ranges.h"]
 PROBE = ENGINE + ["vmm-probe/engine/service/session.h", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend",
          "vmm-probe/planner", "vmm-probe/inject", "vmm-probe/hook/control.h", "vmm-probe/machines"]
 MAY_USE = {
@@ -53,14 +56,15 @@ MAY_USE = {
     "vmm-probe/trampoline": DIF + ["vmm-probe/arch", "vmm-probe/engine/wire"],
     "vmm-probe/provider": DIF + LANG + ENGINE + ["vmm-probe/dwarf/copies.h", "vmm-probe/guest", "vmm-probe/planner", "vmm-probe/symbolic"],
     # Code that is injected into a VMM may use the engine and nothing of the operator's process.
-    "vmm-probe/backend/tcg": DIF + ENGINE + ["vmm-probe/machines/qemu_machine.h"],
+    "vmm-probe/backend/tcg": DIF + ENGINE + INSIDE,
     "vmm-probe/backend/kvm": DIF + ENGINE,
     "vmm-probe/backend/gdb": ["base"] + ENGINE + ["vmm-probe/backend/source.h", "vmm-probe/guest/phys.h", "vmm-probe/guest/addr.h"],
     # The same around another VMM's vCPUs.
-    "vmm-probe/hook": ["base"] + ENGINE + ["vmm-probe/backend/kvm", "vmm-probe/machines/qemu_machine.h"],
+    "vmm-probe/hook": ["base"] + ENGINE + ["vmm-probe/backend/kvm"] + INSIDE,
     "vmm-probe/inject": ["base", "vmm-probe/engine/wire/protocol.h", "vmm-probe/engine/wire/socket_path.h", "vmm-probe/hook/control.h",
                          "vmm-probe/machines/qemu_machine.h"],
-    "vmm-probe/machines": ["base", "vmm-probe/engine/wire/facts.h", "vmm-probe/engine/wire/socket_path.h"],
+    "vmm-probe/machines": ["base", "vmm-probe/engine/wire/facts.h", "vmm-probe/engine/wire/socket_path.h",
+                           "vmm-probe/engine/wire/vmm.h"],
     # The monitor knows nothing of tracing; the program around it brings the two together.
     "vmm-probe/monitor": ["base"],
     "vmm-probe/monitor/main.c": ["base", "vmm-probe/monitor", "vmm-probe/backend/kvm"] + ENGINE,

@@ -144,10 +144,6 @@ bool vp_hook_slot_is_ram(const struct vp_hook_slot *slot);
  * VP_HOOK_SLOTS_MAX. */
 uint32_t vp_hook_ram(struct vp_ram_range *ret);
 
-/** Fill in the files of @p ram and store new descriptors of them, at most @p max, in @p fds. Returns their
- * number. */
-uint32_t vp_hook_ram_files(struct vp_ram_range *ram, uint32_t nram, int *fds, uint32_t max);
-
 /* --- run.c ------------------------------------------------------------------------------------------- */
 
 /** KVM_RUN, on the vCPU's own thread. Returns as ioctl() does. */

@@ -9,10 +9,7 @@
 
 #include "base/compiler.h"
 #include "vmm-probe/hook/internal.h"
-
-/* Video memory, firmware and its shadow, up to 1 MiB: not RAM to a kernel. */
-#define SHADOW     0xa0000ull
-#define SHADOW_END 0x100000ull
+#include "vmm-probe/machines/ram_ranges.h"
 
 /* Written once for each descriptor, before the vCPU's first KVM_RUN. */
 static _Atomic(struct vp_hook_vcpu *) by_fd[VP_HOOK_FDS_MAX];
@@ -136,7 +133,7 @@ void vp_hook_add_slot(const struct vp_hook_slot *slot)
 /* A logged slot is being migrated, or a display's; a read-only slot is ROM. */
 bool vp_hook_slot_is_ram(const struct vp_hook_slot *slot)
 {
-	return !slot->flags && (slot->gpa < SHADOW || slot->gpa + slot->size > SHADOW_END);
+	return !slot->flags && vp_ram_is_kernels(slot->gpa, slot->gpa + slot->size);
 }
 
 bool vp_hook_touches_found(uint64_t gpa, uint64_t size)
@@ -164,57 +161,14 @@ void vp_hook_forget_slots(void)
 
 /* --- RAM --------------------------------------------------------------------------------------------- */
 
-static uint32_t add_range(struct vp_ram_range *list, uint32_t n, uint64_t gpa, uint64_t end, uint64_t host)
-{
-	if (gpa < end && n < VP_HOOK_SLOTS_MAX)
-		list[n++] =
-		    (struct vp_ram_range){ .gpa = gpa, .size = end - gpa, .host = host, .fd_index = -1 };
-	return n;
-}
-
-static uint32_t slots_to_ranges(struct vp_ram_range *list)
+uint32_t vp_hook_ram(struct vp_ram_range *ret)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < vp_hook.nslots; i++) {
 		const struct vp_hook_slot *s = &vp_hook.slots[i];
-		uint64_t end = s->gpa + s->size, low_end = end < SHADOW ? end : SHADOW;
-		uint64_t high = s->gpa > SHADOW_END ? s->gpa : SHADOW_END;
-
-		if (!vp_hook_slot_is_ram(s) || (s->number >= VP_HOOK_SLOT_FOUND) != vp_hook.live)
-			continue;
-		n = add_range(list, n, s->gpa, low_end, s->host);
-		n = add_range(list, n, high, end, s->host + (high - s->gpa));
+		if (vp_hook_slot_is_ram(s) && (s->number >= VP_HOOK_SLOT_FOUND) == vp_hook.live)
+			n = vp_ram_add(ret, n, VP_HOOK_SLOTS_MAX, s->gpa, s->gpa + s->size, s->host);
 	}
-	return n;
-}
-
-static int by_gpa(const void *a, const void *b)
-{
-	const struct vp_ram_range *x = a, *y = b;
-
-	return (x->gpa > y->gpa) - (x->gpa < y->gpa);
-}
-
-static uint32_t join(struct vp_ram_range *list, uint32_t n)
-{
-	uint32_t k = 0;
-
-	for (uint32_t i = 1; i < n; i++) {
-		struct vp_ram_range *a = &list[k], *b = &list[i];
-		if (a->gpa + a->size == b->gpa && a->host + a->size == b->host)
-			a->size += b->size;
-		else
-			list[++k] = *b;
-	}
-	return n ? k + 1 : 0;
-}
-
-uint32_t vp_hook_ram(struct vp_ram_range *ret)
-{
-	uint32_t n = slots_to_ranges(ret);
-
-	if (n)
-		qsort(ret, n, sizeof(*ret), by_gpa);
-	return join(ret, n);
+	return vp_ram_join(ret, n);
 }

@@ -15,6 +15,7 @@
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/hook/internal.h"
 #include "vmm-probe/machines/qemu_machine.h"
+#include "vmm-probe/machines/ram_ranges.h"
 
 static void kick(void *arg, uint32_t vcpu)
 {
@@ -68,19 +69,9 @@ static bool is_write_protected(void)
 	return false;
 }
 
-static bool same_ram(const struct vp_ram_range *a, uint32_t na, const struct vp_ram_range *b, uint32_t nb)
-{
-	if (na != nb)
-		return false;
-	for (uint32_t i = 0; i < na; i++)
-		if (a[i].gpa != b[i].gpa || a[i].size != b[i].size || a[i].host != b[i].host)
-			return false;
-	return true;
-}
-
 bool vp_hook_changed(void)
 {
-	return !same_ram(vp_hook.now, vp_hook_ram(vp_hook.now), vp_hook.ram, vp_hook.nram);
+	return !vp_ram_same(vp_hook.now, vp_hook_ram(vp_hook.now), vp_hook.ram, vp_hook.nram);
 }
 
 static struct ot_err *check_machine(void)
@@ -135,7 +126,7 @@ static void read_ram(void)
 {
 	close_files();
 	vp_hook.nram = vp_hook_ram(vp_hook.ram);
-	vp_hook.nram_fds = vp_hook_ram_files(vp_hook.ram, vp_hook.nram, vp_hook.ram_fds, VP_HOOK_RAM_FDS_MAX);
+	vp_hook.nram_fds = vp_ram_files(vp_hook.ram, vp_hook.nram, vp_hook.ram_fds, VP_HOOK_RAM_FDS_MAX);
 }
 
 static struct ot_err *create(struct vp_kvm **ret)

@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/proc_map.h"
-#include "vmm-probe/hook/internal.h"
+#include "vmm-probe/machines/ram_ranges.h"
 
 struct file {
 	dev_t dev;
@@ -71,7 +71,7 @@ static int32_t file_index(int fd, int *fds, uint32_t max, uint32_t *n)
 	return (int32_t)*n - 1;
 }
 
-uint32_t vp_hook_ram_files(struct vp_ram_range *ram, uint32_t nram, int *fds, uint32_t max)
+uint32_t vp_ram_files(struct vp_ram_range *ram, uint32_t nram, int *fds, uint32_t max)
 {
 	ot_auto_file FILE *maps = fopen("/proc/self/maps", "re");
 	uint32_t n = 0;
