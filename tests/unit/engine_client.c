@@ -163,7 +163,7 @@ void ec_simple(struct ec_client *c, uint32_t type, uint32_t code)
 }
 
 /* A guest that serves, with one clause on function A. */
-struct ef *ec_serve(void)
+struct ef *ec_create(void)
 {
 	struct ef *f = ef_create();
 	uint32_t c = ef_clause(f, NULL);
@@ -172,7 +172,19 @@ struct ef *ec_serve(void)
 	uint32_t p = ef_probe(f, VP_PROBE_SITE, VP_ARGS_FBT_ENTRY, "a", "entry");
 	ef_site(f, EF_FUNC_A, EF_FUNC_A);
 	ef_ecb(f, p, c);
+	return f;
+}
+
+void ec_start(struct ef *f)
+{
 	EF_OK(vp_engine_serve(vp_fake_engine(f->fake), ec_path));
+}
+
+struct ef *ec_serve(void)
+{
+	struct ef *f = ec_create();
+
+	ec_start(f);
 	return f;
 }
 

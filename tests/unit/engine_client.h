@@ -50,6 +50,9 @@ void ec_unmap_shared(struct ef *f);
 void ec_open_session(struct ef *f, struct ec_client *c);
 void ec_enable(struct ef *f, struct ec_client *c);
 
+/* A guest with one clause on function A, and its service at ec_path. */
+struct ef *ec_create(void);
+void ec_start(struct ef *f);
 /* A guest that serves at ec_path, with one clause on function A. ef_destroy() ends it. */
 struct ef *ec_serve(void);
 /* The server sees the end of a connection a little later. */

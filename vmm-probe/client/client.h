@@ -7,8 +7,8 @@
 #include "vmm-probe/engine/wire/protocol.h"
 #include "vmm-probe/machines/process.h"
 
-#define VP_CLIENT_RAM_MAX 64
-#define VP_CLIENT_FDS_MAX 16
+#define VP_CLIENT_RAM_MAX VP_RAM_RANGES_MAX
+#define VP_CLIENT_FDS_MAX VP_RAM_FDS_MAX
 
 struct vp_client {
 	int sock;     /* -1: not connected, and pidfd means nothing */

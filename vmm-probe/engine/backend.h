@@ -82,6 +82,26 @@ struct vp_backend_resident {
 			       struct vp_resident_room *ret);
 };
 
+/* Guest RAM as it is at one time. */
+struct vp_ram_layout {
+	const struct vp_ram_range *ranges;
+	const int *fds; /* borrowed */
+	uint32_t nranges, nfds;
+	uint64_t number; /* no other layout has it; not 0 */
+};
+
+/* Guest RAM that is not known when the engine is created, and may change while it lives. Service thread. */
+struct vp_backend_ram {
+	/* What is it now? From here on gpa_to_host() finds it, and what it consists of stays where it is
+	 * until let_go(). BUSY, LIMIT: that can't be said, with the reason, and all is as before. @patient:
+	 * half a second may be waited for that. */
+	struct ot_err *(*find)(void *backend, bool patient, struct vp_ram_layout *ret);
+
+	/* No vCPU and no client uses a layout but that of @number any more. 0: nor that; nothing reads guest
+	 * memory until the next find(). */
+	void (*let_go)(void *backend, uint64_t number);
+};
+
 /* Events and statistics of the VM: the vm provider. The backend reports events by vp_engine_vm(). */
 struct vp_backend_vm {
 	/* The names of each vCPU's statistics; returns their number. Service thread. */
@@ -178,6 +198,7 @@ struct vp_backend_ops {
 	const struct vp_backend_counters *counters;
 	const struct vp_backend_traps *traps;
 	const struct vp_backend_resident *resident;
+	const struct vp_backend_ram *ram; /* the RAM that the engine was created with is all there ever is */
 	const struct vp_backend_vm *vm;
 	const struct vp_backend_cpc *cpc;
 	const struct vp_backend_host *host; /* not NULL: the host engine */

@@ -252,6 +252,11 @@ void vp_fake_destroy(struct vp_fake *fake)
 	free(fake);
 }
 
+void vp_fake_set_layouts(struct vp_fake *fake, const struct vp_backend_ram *layouts)
+{
+	fake->ops.ram = layouts;
+}
+
 struct vp_engine *vp_fake_engine(struct vp_fake *fake)
 {
 	return fake->engine;

@@ -15,6 +15,7 @@
 
 struct vp_fake;
 struct vp_resident_room;
+struct vp_backend_ram;
 
 struct vp_fake_config {
 	uint32_t nvcpus;
@@ -79,6 +80,9 @@ void vp_fake_set_ticks(struct vp_fake *fake, uint32_t vcpu, uint64_t value);
 bool vp_fake_overflow(struct vp_fake *fake, uint32_t vcpu, uint32_t i, uint64_t missed);
 /** vm_events of the plan in force. */
 uint32_t vp_fake_vm_events(struct vp_fake *fake);
+
+/** From now on the engine asks @p layouts, with this fake as `backend`, for guest RAM. Before it serves. */
+void vp_fake_set_layouts(struct vp_fake *fake, const struct vp_backend_ram *layouts);
 
 /* --- faults to inject, and what happened ---------------------------------------------------------- */
 

@@ -20,7 +20,7 @@ static bool are_complete(const struct vp_backend_ops *ops)
 	const struct vp_backend_host *h = ops->host;
 
 	return (!c || (c->slots && c->read)) && (!ops->vm || (ops->vm->stats && ops->vm->stat)) &&
-	       (!ops->cpc || ops->cpc->test) &&
+	       (!ops->cpc || ops->cpc->test) && (!ops->ram || (ops->ram->find && ops->ram->let_go)) &&
 	       (!t || (t->kinds && t->patches && t->sweep && t->patching && t->held_ns)) &&
 	       (!h || (h->scalar && h->string && h->progenyof));
 }
@@ -32,20 +32,6 @@ static struct ot_err *check_config(const struct vp_engine_config *config)
 	if (!ops || !ops->name || !ops->reg || !ops->gpa_to_host || !ops->install || !ops->snapshot ||
 	    !ops->nvcpus || !are_complete(ops))
 		return ot_err_new(OT_ERR_INTERNAL, "a backend lacks a required operation");
-	return NULL;
-}
-
-static struct ot_err *init_ram(struct vp_engine *engine, const struct vp_engine_config *config)
-{
-	engine->service->ram.ranges = calloc(config->nram + 1, sizeof(*engine->service->ram.ranges));
-	if (!engine->service->ram.ranges)
-		return ot_err_nomem();
-	if (config->nram)
-		memcpy(engine->service->ram.ranges, config->ram,
-		       config->nram * sizeof(*engine->service->ram.ranges));
-	engine->service->ram.nranges = config->nram;
-	engine->service->ram.fds = config->ram_fds;
-	engine->service->ram.nfds = config->nram_fds;
 	return NULL;
 }
 
@@ -77,7 +63,7 @@ static struct ot_err *init_slots(struct vp_engine *engine)
 
 static struct ot_err *init(struct vp_engine *engine, const struct vp_engine_config *config)
 {
-	OT_TRY(init_ram(engine, config));
+	OT_TRY(vp_ram_init(engine, config));
 	OT_TRY(init_vcpus(engine));
 	return init_slots(engine);
 }
@@ -133,7 +119,7 @@ void vp_engine_destroy(struct vp_engine *engine)
 	pthread_mutex_destroy(&engine->service->modules.lock);
 	free(engine->service->slots.used);
 	free(engine->vcpus);
-	free(engine->service->ram.ranges);
+	vp_ram_deinit(engine);
 	free(OT_CONTAINER_OF(engine, struct whole, engine));
 }
 

@@ -46,6 +46,7 @@ struct vp_engine_session_service {
 	bool closing;                /* closed, except for sites that could not be removed yet */
 	bool speculates;             /* some clause does: buffers are needed */
 	enum vp_guest_end guest_end; /* not 0: the reason why it was stopped */
+	uint64_t ram;                /* number of the layout of guest RAM that it began with */
 
 	struct dif_program prog;
 	struct ot_arena arena; /* layouts and steps */

@@ -19,11 +19,10 @@
 #include "vmm-probe/engine/service/server.h"
 #include "vmm-probe/engine/wire/patches.h"
 
-#define PAGE        4096u
-#define RAM_FDS_MAX 16
-#define DOF_MAX     (16u << 20)
-#define BATCH_MAX   (256u << 20)
-#define ORC_MAX     (256u << 20)
+#define PAGE      4096u
+#define DOF_MAX   (16u << 20)
+#define BATCH_MAX (256u << 20)
+#define ORC_MAX   (256u << 20)
 
 /* --- memory passed as descriptors -------------------------------------------------------------- */
 
@@ -95,11 +94,16 @@ static struct ot_err *send_hello(struct vp_server *s, struct vp_connection *c)
 {
 	struct vp_engine *e = s->engine;
 	struct vp_msg_hello_reply *r = (void *)s->reply;
-	size_t max = (sizeof(s->reply) - sizeof(*r)) / sizeof(r->ram[0]);
-	uint32_t nram = e->service->ram.nranges < max ? e->service->ram.nranges : (uint32_t)max;
+	const struct vp_ram_layout *ram = &e->service->ram.is;
 
+	static_assert(sizeof(*r) + VP_RAM_RANGES_MAX * sizeof(r->ram[0]) <= VP_MSG_MAX, "the reply has room");
+	if (ram->nranges > VP_RAM_RANGES_MAX || ram->nfds > VP_RAM_FDS_MAX)
+		return ot_err_new(OT_ERR_LIMIT,
+				  "guest RAM in %u ranges and %u files: at most %u and %u can be read",
+				  ram->nranges, ram->nfds, VP_RAM_RANGES_MAX, VP_RAM_FDS_MAX);
 	memset(r, 0, sizeof(*r));
-	r->head = (struct vp_msg){ VP_MSG_HELLO_REPLY, (uint32_t)(sizeof(*r) + nram * sizeof(r->ram[0])) };
+	r->head =
+	    (struct vp_msg){ VP_MSG_HELLO_REPLY, (uint32_t)(sizeof(*r) + ram->nranges * sizeof(r->ram[0])) };
 	r->version = VP_PROTOCOL_VERSION;
 	r->nvcpus = e->nvcpus;
 	r->nsessions = e->service->nsessions;
@@ -115,12 +119,10 @@ static struct ot_err *send_hello(struct vp_server *s, struct vp_connection *c)
 	r->processes = vp_engine_has_processes(e);
 	r->semaphores = r->processes && e->ops->exclusive;
 	r->paused = e->ops->paused && e->ops->paused(e->backend);
-	r->nram = nram;
-	if (nram)
-		memcpy(r->ram, e->service->ram.ranges, nram * sizeof(r->ram[0]));
-	if (e->service->ram.nfds > RAM_FDS_MAX)
-		return ot_err_new(OT_ERR_LIMIT, "guest RAM in %u files", e->service->ram.nfds);
-	return ot_send_fds(c->sock, r, r->head.size, e->service->ram.fds, (int)e->service->ram.nfds);
+	r->nram = ram->nranges;
+	if (ram->nranges)
+		memcpy(r->ram, ram->ranges, ram->nranges * sizeof(r->ram[0]));
+	return ot_send_fds(c->sock, r, r->head.size, ram->fds, (int)ram->nfds);
 }
 
 static struct ot_err *do_hello(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
@@ -131,7 +133,9 @@ static struct ot_err *do_hello(struct vp_server *s, struct vp_connection *c, con
 		return ot_err_new(OT_ERR_UNSUPPORTED, "this engine speaks protocol %u, not %u",
 				  VP_PROTOCOL_VERSION, m->version);
 	vp_access_read(&c->peer);
+	vp_ram_look(s);
 	OT_TRY(send_hello(s, c));
+	c->ram = s->engine->service->ram.is.number;
 	c->greeted = true;
 	return NULL;
 }
@@ -143,6 +147,7 @@ static struct ot_err *do_snapshot(struct vp_server *s, struct vp_connection *c, 
 	uint32_t max = (sizeof(s->reply) - sizeof(*r)) / sizeof(r->regs[0]);
 
 	(void)req;
+	OT_TRY(vp_ram_check(e));
 	if (max > e->nvcpus)
 		max = e->nvcpus;
 	memset(r, 0, sizeof(*r) + max * sizeof(r->regs[0]));
@@ -217,6 +222,8 @@ static struct ot_err *do_open(struct vp_server *s, struct vp_connection *c, cons
 {
 	if (c->es)
 		return ot_err_new(OT_ERR_BUSY, "this connection has a session already");
+	if (c->ram != s->engine->service->ram.is.number)
+		return ot_err_new(OT_ERR_BUSY, "the guest was given other memory meanwhile: try again");
 	struct ot_err *err = open_session(s, c, req);
 	if (err) {
 		vp_mapping_release(&c->shared);
@@ -224,6 +231,7 @@ static struct ot_err *do_open(struct vp_server *s, struct vp_connection *c, cons
 		return err;
 	}
 	const struct vp_msg_open *open = (const void *)req->head;
+	c->es->service->ram = c->ram;
 	c->access = vp_access_open(&c->peer, open->flags & VP_OPEN_DESTRUCTIVE);
 	return NULL;
 }

@@ -41,7 +41,8 @@ static int poll_timeout(const struct vp_engine *engine)
 		return RETRY_MS;
 	if (engine->guarded)
 		return GUARD_MS;
-	return may_sweep(engine) || vp_semaphores_are_pending(engine) ? SWEEP_MS : -1;
+	return may_sweep(engine) || vp_semaphores_are_pending(engine) || vp_ram_is_watched(engine) ? SWEEP_MS
+												   : -1;
 }
 
 /* Periodic work, independent of requests. */
@@ -55,6 +56,7 @@ static void do_chores(struct vp_server *s)
 	if (engine->guarded)
 		vp_guard_check(engine, now);
 	vp_semaphores_retry(engine, now);
+	vp_ram_watch(s, now);
 	if (!may_sweep(engine) || now < s->next_sweep_ns)
 		return;
 	if (engine->ops->traps)

@@ -23,6 +23,7 @@ struct vp_mapping {
 struct vp_connection {
 	int sock; /* -1: free */
 	bool greeted;
+	uint64_t ram;      /* number of the layout of guest RAM that it was told */
 	struct ucred peer; /* from the kernel, when it connected */
 	uint64_t access;   /* its session's record, see access.h; 0: none */
 	struct vp_engine_session *es;
@@ -52,6 +53,17 @@ struct vp_request {
 	int fds[VP_REQUEST_FDS_MAX];
 	int nfds;
 };
+
+/* --- ram.c ------------------------------------------------------------------------------------- */
+
+/** Find guest RAM for a client that is to be told. */
+void vp_ram_look(struct vp_server *s);
+/** Is vp_ram_watch() to be called once a second? */
+bool vp_ram_is_watched(const struct vp_engine *engine);
+/** Look whether it has changed, end the sessions that it has changed for, and let go of what none uses. */
+void vp_ram_watch(struct vp_server *s, uint64_t now);
+/** An error if it is not known, with the reason. */
+OT_MUST_CHECK struct ot_err *vp_ram_check(const struct vp_engine *engine);
 
 /* --- listen.c ---------------------------------------------------------------------------------- */
 

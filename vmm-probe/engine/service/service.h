@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "vmm-probe/engine/backend.h"
 #include "vmm-probe/engine/hit/hit_session.h"
 #include "vmm-probe/engine/service/resident.h"
 #include "vmm-probe/engine/service/semaphores.h"
@@ -16,11 +17,13 @@
 
 struct vp_server;
 
-/* Guest RAM, as HELLO_REPLY lists it. */
+/* Guest RAM, as HELLO_REPLY lists it: ram.c. */
 struct vp_engine_ram {
-	struct vp_ram_range *ranges;
-	const int *fds; /* borrowed */
-	uint32_t nranges, nfds;
+	struct vp_ram_layout is;
+	struct vp_ram_range *own; /* where that is this engine's memory */
+	struct ot_err *trouble;   /* why it was not found when last looked for; NULL: it was */
+	uint64_t ending;          /* the layout of this number takes the place of others; 0: of none */
+	uint64_t next_ns;         /* when to look again */
 };
 
 /* The backend's slots of inline counters. */
@@ -74,6 +77,10 @@ OT_MUST_CHECK struct ot_err *vp_replan(struct vp_engine *engine);
 
 /** Retry changes that a busy backend deferred; frees sessions that waited for it. */
 void vp_engine_retry(struct vp_engine *engine);
+
+/** The RAM that the engine is created with, if there is no other. */
+OT_MUST_CHECK struct ot_err *vp_ram_init(struct vp_engine *engine, const struct vp_engine_config *config);
+void vp_ram_deinit(struct vp_engine *engine);
 
 /** Report the end given to vp_engine_guest_ended() to the sessions. Service thread. */
 void vp_engine_tell_end(struct vp_engine *engine);

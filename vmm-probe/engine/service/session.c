@@ -78,6 +78,20 @@ static bool runs_on(enum vp_guest_end how)
 	return how == VP_GUEST_DETACHED || how == VP_GUEST_SAVED || how == VP_GUEST_CHANGED;
 }
 
+void vp_engine_session_end(struct vp_engine_session *es, enum vp_guest_end how)
+{
+	if (es->service->closing || es->service->guest_end)
+		return;
+	es->service->guest_end = how;
+	ot_err_destroy(vp_engine_session_stop(es)); /* sites of a kernel that has ended: nothing is lost */
+	/* the engine may end before the next exchange is requested */
+	if (es->activity == VP_STOPPED) {
+		vp_counters_fold(es, true);
+		vp_resident_fold(es, true);
+	}
+	__atomic_store_n(&es->vcpus[0].status->guest_end, how, __ATOMIC_RELEASE);
+}
+
 void vp_engine_tell_end(struct vp_engine *engine)
 {
 	enum vp_guest_end how =
@@ -87,20 +101,8 @@ void vp_engine_tell_end(struct vp_engine *engine)
 		return;
 	if (!runs_on(how))
 		vp_semaphores_forget(engine);
-	for (uint32_t i = 0; i < engine->service->nsessions; i++) {
-		struct vp_engine_session *es = engine->service->sessions[i];
-		if (es->service->closing || es->service->guest_end)
-			continue;
-		es->service->guest_end = how;
-		ot_err_destroy(
-		    vp_engine_session_stop(es)); /* sites of a kernel that has ended: nothing is lost */
-		/* the engine may end before the next exchange is requested */
-		if (es->activity == VP_STOPPED) {
-			vp_counters_fold(es, true);
-			vp_resident_fold(es, true);
-		}
-		__atomic_store_n(&es->vcpus[0].status->guest_end, how, __ATOMIC_RELEASE);
-	}
+	for (uint32_t i = 0; i < engine->service->nsessions; i++)
+		vp_engine_session_end(engine->service->sessions[i], how);
 }
 
 /* With RING and FILL, data is handed over once, at the end. */

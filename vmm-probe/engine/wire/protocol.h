@@ -48,6 +48,8 @@
 
 #define VP_PROTOCOL_VERSION 30u
 #define VP_MSG_MAX          65536
+#define VP_RAM_RANGES_MAX   128 /* of guest RAM … */
+#define VP_RAM_FDS_MAX      16  /* … and files that they are in */
 #define VP_ERROR_TEXT       512
 
 enum vp_msg_type {
