@@ -78,13 +78,13 @@ class Kill(Scenario):
 class TheEnd(Scenario):
     PROGRAM = 'syscall::read:entry /execname == "reads"/ { @ = count(); } fbt::vfs_read:entry { @all = count(); }'
 
-    def ended(self, guest, how):
+    def ended(self, guest, how, expected=0):
         trace = self.outsight.trace(guest, self.PROGRAM)
         guest.check("reads 300")
         how()
         status = trace.finish()
         reads, all_reads = numbers(trace.out)
-        self.assertEqual((status, reads), (0, 300), trace.story())
+        self.assertEqual((status, reads), (expected, 300), trace.story())
         self.assertGreaterEqual(all_reads, 300)
         return trace
 
@@ -94,10 +94,52 @@ class TheEnd(Scenario):
             trace = self.ended(guest, lambda: guest.spawn("sleep 0.1; poweroff -f"))
             self.assertRegex(trace.err, rf"(?m)^dtrace: guest {guest.name} powered off$", trace.story())
 
+    # Memory in four backends: two nodes, of which the second has the vCPU, a DIMM of that node, and one to be
+    # plugged. The second's is a file, the DIMM's a private mapping of one. New tasks are in the DIMM, which is
+    # the only memory above 4 GiB.
+    PIECES = ["-machine", "q35", "-m", "512M,slots=4,maxmem=8G",
+              "-object", "memory-backend-ram,id=m0,size=256M",
+              "-object", "memory-backend-memfd,id=m1,size=256M,share=on",
+              "-object", "memory-backend-memfd,id=m2,size=256M,share=off",
+              "-numa", "node,memdev=m0", "-numa", "node,memdev=m1,cpus=0",
+              "-device", "pc-dimm,id=d2,memdev=m2,node=1"]
+
+    def pieces_are_read(self, guest):
+        """What is in the DIMM is found there: a task, and its name."""
+        trace = self.outsight.trace(guest, 'syscall::read:entry /execname == "reads"/ '
+                                           '{ @[((uint64_t)curthread - *(uint64_t *)&`page_offset_base) >> 32] = count(); }')
+        guest.check("reads 200")
+        trace.stop()
+        self.assertEqual(trace.out.split()[1:], ["1", "200"], trace.story())
+
+    def plugged_and_unplugged(self, guest):
+        """Memory that comes or goes ends a session; what has gone is unmapped after that, and the guest runs on."""
+        guest.check("echo offline > /sys/devices/system/memory/auto_online_blocks")
+
+        def plug():
+            guest.qemu_command("object_add memory-backend-ram,id=m3,size=128M")
+            guest.qemu_command("device_add pc-dimm,id=d3,memdev=m3,node=0")
+
+        def unplug():
+            guest.qemu_command("device_del d3")
+            end = time.monotonic() + LIMIT
+            while "d3" in guest.qemu_command("info memory-devices"):
+                self.assertLess(time.monotonic(), end, "the guest does not give the DIMM back")
+                time.sleep(0.1)
+            guest.qemu_command("object_del m3")
+
+        for how in (plug, unplug):
+            trace = self.ended(guest, how, expected=1)
+            self.assertRegex(trace.err, rf"(?m)^dtrace: guest {guest.name} was given other memory or vCPUs", trace.story())
+        self.assertNotIn("m3", guest.qemu_command("info memdev"))
+
     def test_rebooted(self):
-        """The guest reboots and QEMU runs on: what is traced has ended."""
+        """The guest reboots and QEMU runs on: what is traced has ended. Before, its memory is in pieces that come and go."""
         for how in ("reboot -f", "system_reset")[:rounds(1, 2)]:
-            with self.subTest(how=how), self.own_guest(smp=1, qemu_args=["-action", "reboot=reset"]) as guest:
+            with self.subTest(how=how), self.own_guest(smp=1, layout=self.PIECES, append="memhp_default_state=online",
+                                                       qemu_args=["-action", "reboot=reset"]) as guest:
+                self.pieces_are_read(guest)
+                self.plugged_and_unplugged(guest)
                 trace = self.ended(guest, lambda guest=guest, how=how: guest.qmp(how) if how == "system_reset"
                                    else guest.spawn(f"sleep 0.1; {how}"))
                 self.assertRegex(trace.err, rf"(?m)^dtrace: guest {guest.name} rebooted: ", trace.story())

@@ -89,6 +89,28 @@ static void objects_that_encrypt_memory_are_found(void **state)
 	assert_false(m.confidential);
 }
 
+static void memory_of_several_backends_is_found(void **state)
+{
+	static const char *const with[] = {
+		"q\0-numa\0node,memdev=m0,cpus=0\0",
+		"q\0-device\0pc-dimm,memdev=d\0",
+		"q\0-device\0nvdimm,memdev=d\0",
+		"q\0-device\0{\"driver\":\"virtio-mem-pci\",\"id\":\"v\"}\0",
+	};
+	struct vp_qemu_machine m;
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(with); i++) {
+		const char *value = with[i] + 2 + strlen(with[i] + 2) + 1;
+		vp_qemu_machine_parse(with[i], (size_t)(value - with[i]) + strlen(value) + 1, &m);
+		assert_true(m.several_memories);
+	}
+	PARSE("q\0-numa\0node,cpus=0\0-numa\0node,cpus=1\0-device\0virtio-balloon\0-m\0"
+	      "1G,maxmem=4G\0-object\0memory-backend-memfd,id=m,size=1G\0-machine\0memory-backend=m\0",
+	      &m);
+	assert_false(m.several_memories);
+}
+
 static void broken_command_lines_are_bounded(void **state)
 {
 	char longest[3000];
@@ -198,6 +220,7 @@ int main(void)
 		cmocka_unit_test(last_option_counts),
 		cmocka_unit_test(a_value_may_look_like_an_option),
 		cmocka_unit_test(objects_that_encrypt_memory_are_found),
+		cmocka_unit_test(memory_of_several_backends_is_found),
 		cmocka_unit_test(broken_command_lines_are_bounded),
 		cmocka_unit_test(ram_is_split_as_qemu_splits_it),
 	};

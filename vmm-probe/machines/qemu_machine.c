@@ -100,6 +100,19 @@ static bool is_confidential(const char *cmdline, size_t len)
 	return false;
 }
 
+/* Is it an option that gives the machine memory from a backend besides the machine's own? */
+static bool brings_memory(const char *option, const char *value)
+{
+	static const char *const devices[] = { "pc-dimm", "nvdimm", "virtio-mem", "virtio-pmem" };
+
+	if (!strcmp(option, "numa"))
+		return strstr(value, "memdev=") != NULL;
+	for (size_t i = 0; !strcmp(option, "device") && i < OT_ARRAY_SIZE(devices); i++)
+		if (strstr(value, devices[i]))
+			return true;
+	return false;
+}
+
 /* Options whose value may begin with "-". Which of the others have a value is not known here. */
 static bool has_value(const char *option)
 {
@@ -142,6 +155,7 @@ void vp_qemu_machine_parse(const char *cmdline, size_t len, struct vp_qemu_machi
 			parse_machine(value, ret);
 		else if (strcmp(option, "name") == 0)
 			parse_name(value, ret);
+		ret->several_memories |= brings_memory(option, value);
 	}
 }
 

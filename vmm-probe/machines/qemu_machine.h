@@ -13,6 +13,7 @@ struct vp_qemu_machine {
 	char type[64];            /* "q35", "pc", "pc-i440fx-9.2", …; "pc" if none is given */
 	char name[VP_GUEST_NAME]; /* of -name; "" */
 	uint64_t max_below_4g;    /* -machine max-ram-below-4g= in bytes; 0: not given */
+	bool several_memories;    /* of several backends: of NUMA nodes, or of devices that are memory */
 	bool confidential;        /* an object that encrypts guest memory is given; nothing else shows that */
 };
 /** The next option from @p *p on, which is behind it afterwards, in NUL-terminated arguments up to @p end,

@@ -71,11 +71,12 @@ class Guest:
     _numbers = itertools.count(1)
 
     def __init__(self, kernel, smp=2, memory=512 * MIB, cpu="max", append="", plugin=None, name=None,
-                 socket_path=None, qemu_args=(), more_files=None):
+                 socket_path=None, qemu_args=(), more_files=None, layout=None):
         self.kernel = kernel
         self.name = name or f"test{os.getpid()}-{next(self._numbers)}"
         self.smp, self.memory, self.cpu, self.append = smp, memory, cpu, append
         self.plugin, self.socket_path, self.qemu_args = plugin, socket_path, list(qemu_args)
+        self.layout = layout  # arguments for the machine and its memory, of the default's size; None: one block
         self.more_files = more_files  # a cpio archive that is unpacked over the initramfs
         self.dir = tempfile.mkdtemp(prefix="outsight-guest-")
         self.process = None
@@ -118,8 +119,9 @@ class Guest:
 
     def command(self):
         image = image_dir(self.kernel)
-        args = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-machine", "q35,memory-backend=mem",
-                "-object", f"memory-backend-memfd,id=mem,size={self.memory},share=on",
+        layout = self.layout or ["-machine", "q35,memory-backend=mem",
+                                 "-object", f"memory-backend-memfd,id=mem,size={self.memory},share=on"]
+        args = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", *layout,
                 "-cpu", self.cpu, "-smp", str(self.smp), "-nodefaults", "-no-reboot", "-display", "none",
                 "-name", self.name,
                 "-chardev", f"file,id=console,path={self.path('console')}", "-serial", "chardev:console",

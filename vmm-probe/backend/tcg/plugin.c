@@ -34,8 +34,11 @@ static uint64_t op_reg(void *backend, void *ctx, enum vp_reg reg)
 
 static void *op_gpa_to_host(void *backend, uint64_t gpa, uint64_t *ret_len)
 {
+	const struct vp_tcg_layout *layout = atomic_load_explicit(&vp_tcg.layout, memory_order_acquire);
+
 	(void)backend;
-	return vp_tcg_ram_host(&vp_tcg.ram, gpa, ret_len);
+	return ot_likely(layout) ? vp_tcg_layout_host(layout, gpa, ret_len)
+				 : vp_tcg_ram_host(&vp_tcg.ram, gpa, ret_len);
 }
 
 static uint32_t op_nvcpus(void *backend)
@@ -66,7 +69,7 @@ static const struct vp_backend_counters tcg_counters = {
 	.read = vp_tcg_counter_read,
 };
 
-/* Without exclusive() in a QEMU that does not export what that needs. */
+/* Without exclusive() and `ram` in a QEMU that does not export what these need. */
 static struct vp_backend_ops tcg_ops = {
 	.name = "tcg",
 	.reg = op_reg,
@@ -93,17 +96,35 @@ static struct ot_err *default_socket(void)
 			     "no socket (socket=PATH gives one)");
 }
 
-static struct ot_err *start_engine(void)
+/* A QEMU that can be asked where its guest's RAM is, is asked when a client comes: now its machine is not
+ * complete. */
+static struct ot_err *find_ram(void)
 {
 	struct vp_qemu_machine machine;
+
+	vp_tcg.ram.fd = VP_TCG_NO_FD;
+	if (vp_tcg_layout_can_find()) {
+		tcg_ops.ram = &vp_tcg_layouts;
+		return NULL;
+	}
+	vp_qemu_machine_read(&machine);
+	if (machine.several_memories)
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "its RAM is in several memory backends (-numa with memdev=, or memory devices), "
+		    "and this QEMU, which was built without modules, can't be asked where they are");
+	return vp_tcg_ram_find(&machine, &vp_tcg.ram);
+}
+
+static struct ot_err *start_engine(void)
+{
 	struct vp_engine *engine;
 	struct ot_err *err;
 
 	OT_TRY(default_socket());
 	if (vp_tcg_can_exclude())
 		tcg_ops.exclusive = vp_tcg_exclusive;
-	vp_qemu_machine_read(&machine);
-	OT_TRY(vp_tcg_ram_find(&machine, &vp_tcg.ram));
+	OT_TRY(find_ram());
 	OT_TRY(vp_engine_create(&(struct vp_engine_config){ .ops = &tcg_ops,
 							    .backend = &vp_tcg,
 							    .guest_name = vp_tcg.name,

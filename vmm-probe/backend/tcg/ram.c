@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finding guest RAM in this process. The plugin API has no call for it, and QEMU's own functions are not an
- * interface. So the block is the largest mapping that can be guest RAM (/proc/self/maps), and its place in
+ * Finding guest RAM in this process where QEMU can't be asked for it (layout.c), which is then one block. It
+ * is the largest mapping that can be guest RAM (/proc/self/maps), and its place in
  * physical memory follows from the machine type. That is checked against QEMU: it reports the host address of
  * instructions that it translates, and a walk of the guest's page tables through our map must lead to the
  * same address. Until it does, nothing is readable.
@@ -34,6 +34,7 @@ struct mapping {
 	uint64_t inode;
 	dev_t dev;
 	bool backend; /* surely a memory backend's */
+	bool shared;  /* else what is written is not in its file */
 };
 
 /* A line of /proc/self/maps; false when it can't be guest RAM. */
@@ -52,6 +53,7 @@ static bool parse_mapping(char *line, struct mapping *ret)
 		.offset = m.offset,
 		.inode = m.inode,
 		.dev = makedev(m.major, m.minor),
+		.shared = m.perms[3] == 's',
 		.backend = strncmp(m.path, "/memfd:memory-backend-memfd", 27) == 0,
 	};
 	return true;
@@ -127,7 +129,7 @@ struct ot_err *vp_tcg_ram_find(const struct vp_qemu_machine *machine, struct vp_
 
 	OT_TRY(find_block(&m));
 	memset(ret, 0, sizeof(*ret));
-	ret->fd = m.inode ? find_fd(&m) : VP_TCG_NO_FD;
+	ret->fd = m.shared && m.inode ? find_fd(&m) : VP_TCG_NO_FD;
 	size = m.end - m.start;
 	low = vp_qemu_ram_low(machine, size);
 	add_range(ret, &m, 0, 0, low);

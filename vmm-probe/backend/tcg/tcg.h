@@ -5,7 +5,8 @@
  *   plugin.c  loading, arguments, the ops table, the end
  *   api.c     the plugin API's versions
  *   machine.c QEMU's command line: the guest's name, the machine
- *   ram.c     the place of guest RAM in this process
+ *   layout.c  where guest RAM is in this process
+ *   ram.c     the same by a guess, in a QEMU that can't be asked
  *   vcpu.c    registers, halted vCPUs, samples, snapshots
  *   cpu_state.c registers without the API
  *   sites.c   the translation callback: instrumenting sites
@@ -26,7 +27,8 @@
 #include <sys/types.h>
 
 #include "vmm-probe/backend/tcg/qemu_api.h"
-#include "vmm-probe/engine/engine.h"
+#include "vmm-probe/engine/backend.h"
+#include "vmm-probe/engine/wire/protocol.h"
 #include "vmm-probe/machines/qemu_machine.h"
 
 #define VP_TCG_RANGES          2
@@ -34,7 +36,7 @@
 #define VP_TCG_CHUNKS          64u
 #define VP_TCG_NO_FD           (-1)
 
-/* Guest RAM; constant once found. */
+/* Guest RAM, guessed; constant once found. */
 struct vp_tcg_ram {
 	struct vp_ram_range ranges[VP_TCG_RANGES];
 	uint32_t nranges;
@@ -100,6 +102,7 @@ struct vp_tcg {
 	bool broken;            /* no engine, now or later */
 	_Atomic bool hands_off; /* nothing may be instrumented */
 	struct vp_tcg_ram ram;
+	_Atomic(const struct vp_tcg_layout *) layout; /* in force; NULL: none, or `ram` is */
 	_Atomic(struct vp_tcg_vcpu *) vcpus[VP_VCPUS_MAX];
 
 	/* Per-vCPU words that generated code tests: if not 0, it calls back. */
@@ -134,6 +137,14 @@ void vp_tcg_register_callbacks(void);
 void vp_tcg_reset(void);
 /** Wake every vCPU thread that sleeps, so that its resume callback runs. Any thread. */
 void vp_tcg_kick(void);
+
+/* layout.c */
+struct vp_tcg_layout;
+/** Can this QEMU be asked for it? */
+bool vp_tcg_layout_can_find(void);
+extern const struct vp_backend_ram vp_tcg_layouts;
+/** See vp_backend_ops.gpa_to_host. Any thread. */
+void *vp_tcg_layout_host(const struct vp_tcg_layout *layout, uint64_t gpa, uint64_t *ret_len);
 
 /* ram.c */
 /** Find guest RAM in this process. NOT_FOUND: no mapping fits. */
