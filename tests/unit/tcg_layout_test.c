@@ -206,10 +206,27 @@ static int teardown(void **state)
 	return 0;
 }
 
+static bool is_silence(const struct ot_err *err)
+{
+	return err && strstr(ot_err_message(err), "does not answer");
+}
+
+/* Unless the main loop is to be slow, a busy machine is waited for. */
+static struct ot_err *ask(struct vp_ram_layout *ret)
+{
+	struct ot_err *err = vp_tcg_layouts.find(NULL, false, ret);
+
+	while (is_silence(err) && !model.slow) {
+		ot_err_destroy(err);
+		err = vp_tcg_layouts.find(NULL, true, ret);
+	}
+	return err;
+}
+
 static struct vp_ram_layout find(void)
 {
 	struct vp_ram_layout ret;
-	struct ot_err *err = vp_tcg_layouts.find(NULL, true, &ret);
+	struct ot_err *err = ask(&ret);
 
 	assert_null(err);
 	return ret;
@@ -218,7 +235,7 @@ static struct vp_ram_layout find(void)
 static void refused(enum ot_err_code code, const char *why)
 {
 	struct vp_ram_layout ret;
-	struct ot_err *err = vp_tcg_layouts.find(NULL, false, &ret);
+	struct ot_err *err = ask(&ret);
 
 	assert_non_null(err);
 	assert_int_equal(ot_err_code(err), code);

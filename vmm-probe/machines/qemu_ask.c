@@ -26,7 +26,8 @@ struct api {
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t done_changed;
-	struct api api;
+	struct api api; /* constant once `known`: an earlier call may still use it */
+	bool known;
 	void (*fn)(void);
 	bool scheduled;           /* the main loop will call it */
 	uint64_t asked, answered; /* questions so far; of these, the ones that a call has begun after */
@@ -121,9 +122,10 @@ static void on_main_loop(void *arg)
 	(void)arg;
 	pthread_mutex_lock(&asked.lock);
 	uint64_t number = asked.asked;
+	void (*fn)(void) = asked.fn;
 	asked.scheduled = false;
 	pthread_mutex_unlock(&asked.lock);
-	asked.fn();
+	fn();
 	pthread_mutex_lock(&asked.lock);
 	asked.answered = number;
 	pthread_cond_broadcast(&asked.done_changed);
@@ -132,15 +134,24 @@ static void on_main_loop(void *arg)
 
 /* --- on our thread ----------------------------------------------------------------------------------- */
 
+/* With the lock. What vp_qemu_hold() needs may be missing. */
+static bool knows_api(void)
+{
+	if (!asked.known && find_api(&asked.api)) {
+		(void)find_holds(&asked.api);
+		asked.known = true;
+	}
+	return asked.known;
+}
+
 bool vp_qemu_ask(void (*fn)(void), uint64_t wait_ns)
 {
 	const struct timespec until = ot_timespec(ot_now_ns() + wait_ns);
 
 	pthread_mutex_lock(&asked.lock);
 	uint64_t number = ++asked.asked;
-	int rc = asked.scheduled || find_api(&asked.api) ? 0 : -1;
+	int rc = knows_api() ? 0 : -1;
 	if (!rc && !asked.scheduled) {
-		(void)find_holds(&asked.api);
 		asked.fn = fn;
 		asked.scheduled = true;
 		asked.api.schedule(asked.api.context(), on_main_loop, NULL, "outsight");
