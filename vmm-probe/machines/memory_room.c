@@ -93,7 +93,7 @@ static void read_group(const char *folder, const struct version *v, struct vp_me
 		return;
 	ret->limit = limit;
 	ret->room = room;
-	snprintf(ret->group, sizeof(ret->group), "%s", folder);
+	snprintf(ret->group, sizeof(ret->group), "%.*s", (int)sizeof(ret->group) - 1, folder);
 }
 
 /* Read the cgroup @path below @mount and its ancestors up to @mount. */

@@ -83,9 +83,9 @@ struct vp_session_due {
 struct vp_session_end {
 	bool exited;
 	int exit_status;
-	const char *gone_reason; /* the last guest's, in gone_text; NULL: one goes on */
-	char gone_text[VP_GUEST_NAME + 128];
-	bool guest_ended;            /* at least one has: */
+	const char *gone_reason;             /* the last guest's, in gone_text; NULL: one goes on */
+	char gone_text[VP_GUEST_NAME + 192]; /* the reason of a broken connection has up to 160 bytes */
+	bool guest_ended;                    /* at least one has: */
 	enum vp_guest_end guest_end; /* … the first that was lost, or else the last one, in this way */
 };
 
