@@ -3,7 +3,7 @@
 """What the live view of 100 guests costs this host: outsight top on a terminal, beside processes that look like QEMU's. See
 docs/benchmarks.md.
 
-    scripts/bench top [--guests N] [--seconds N]
+    scripts/bench top [--guests N] [--seconds N] [--rounds N]
 """
 import argparse
 import os
@@ -21,7 +21,7 @@ BUILD = os.environ.get("OUTSIGHT_BUILD", os.path.join(TOP, "build", "release"))
 sys.path[:0] = [HERE, os.path.join(TOP, "tests", "linux")]
 
 from lib import screen  # noqa: E402
-from stats import Report  # noqa: E402
+from stats import Report, Sample  # noqa: E402
 
 GOAL = 0.05
 # A guest: four threads with the names of vCPUs', and four others, which wake up now and then.
@@ -73,7 +73,8 @@ def measure(count, seconds, folder):
 def main():
     parser = argparse.ArgumentParser(description="what the live view costs")
     parser.add_argument("--guests", type=int, default=100)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=12, help="of a round")
+    parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
     if screen.WHY_NOT:
         print(screen.WHY_NOT)
@@ -83,12 +84,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         try:
             guests = start_guests(folder, args.guests)
-            share = measure(args.guests, args.seconds, folder)
+            shares = Sample([100 * measure(args.guests, args.seconds, folder) for _ in range(args.rounds)])
         finally:
             for guest in guests:
                 guest.kill()
                 guest.wait()
-    report.goal(f"outsight top of {args.guests} guests of 8 threads: part of a core", f"under {GOAL:.0%}", f"{share:.2%}", share < GOAL)
+    report.goal(f"outsight top of {args.guests} guests of 8 threads: part of a core", f"under {GOAL:.0%}", shares.text("%", 2),
+                shares.median < 100 * GOAL)
     return 0
 
 
