@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Outputs that cannot be written, and readers that do not read: failing_test.py OUTSIGHT [Class.test…]."""
+"""Outputs that cannot be written, readers that do not read, files that are cut meanwhile: failing_test.py OUTSIGHT [Class.test…]."""
 import fcntl
+import json
 import os
 import resource
 import signal
@@ -122,6 +123,37 @@ class Stuck(cli_test.Case):
         process = self.stuck("-x", "ttl=2s")
         self.assertEqual(process.wait(limit(60)), 1)
         self.assertEqual(process.stderr.read(), "dtrace: the session's time limit has passed: -x ttl=2s\n")
+
+
+class Rotated(cli_test.Case):
+    def lines(self):
+        return self.read("x.jsonl").splitlines() if os.path.exists(self.path("x.jsonl")) else []
+
+    def wait_for_more(self):
+        """Lines in the file that -o has begun, or that it goes on with."""
+        end = time.monotonic() + limit(60)
+        while len(self.lines()) < 20:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+
+    def test_cut(self):
+        """What was written is taken elsewhere and the file cut, as logrotate(8) does with copytruncate: it goes on from its new end."""
+        process = self.start("-q", "--json", "-x", "switchrate=10ms", "-o", "x.jsonl", "-n", "BEGIN { i = 0; } tick-2ms { trace(i++); }")
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.wait_for_more()
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+        taken = self.lines()
+        os.truncate(self.path("x.jsonl"), 0)
+        process.send_signal(signal.SIGCONT)
+        self.wait_for_more()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(), 0)
+        found = [json.loads(line) for line in taken + self.lines()]
+        numbers = [line["output"][0]["value"] for line in found if line["type"] == "record" and line["output"]]
+        self.assertEqual(numbers, list(range(len(numbers))))
+        self.assertEqual(found[-1]["type"], "end")
 
 
 if __name__ == "__main__":
