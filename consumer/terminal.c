@@ -25,6 +25,7 @@ struct guard {
 	int fd;
 	bool terminal, utf8;
 	bool raw;
+	bool given_up; /* nothing is written to it any more */
 	/* undecided until more bytes arrive: the beginning of a sequence, a carriage return */
 	uint8_t held[HELD_MAX];
 	size_t nheld;
@@ -82,31 +83,35 @@ static size_t tame(const struct guard *g, const uint8_t *s, size_t n, uint8_t *o
 
 /* --- the stream ---------------------------------------------------------------------------------------- */
 
-/* True: as much as a pipe takes at once can be written. */
-static bool wait_for_room(int fd)
+/* True: as much as a pipe takes at once can be written, or waiting has no end. */
+static bool wait_for_room(struct guard *g)
 {
-	struct pollfd fds[] = { { .fd = fd, .events = POLLOUT },
+	if (!patience)
+		return true;
+	struct pollfd fds[] = { { .fd = g->fd, .events = POLLOUT },
 				{ .fd = patience->fds[0], .events = POLLIN },
 				{ .fd = patience->fds[1], .events = POLLIN } };
 
-	while (!gave_up) {
+	while (!g->given_up) {
 		int n = poll(fds, OT_ARRAY_SIZE(fds), -1);
 		if ((n < 0 && errno != EINTR) || (n > 0 && fds[0].revents))
 			return true; /* or else the write says why not */
-		gave_up = n > 0 && patience->has_enough(patience->arg);
+		g->given_up = n > 0 && patience->has_enough(patience->arg);
 	}
-	errno = ECANCELED;
+	gave_up = true;
 	return false;
 }
 
-static bool put(int fd, const void *data, size_t len)
+static bool put(struct guard *g, const void *data, size_t len)
 {
 	const char *p = data;
 
 	while (len) {
-		if ((patience || gave_up) && !wait_for_room(fd))
+		if (g->given_up || !wait_for_room(g)) {
+			errno = ECANCELED;
 			return false;
-		ssize_t n = write(fd, p, patience && len > PIPE_BUF ? PIPE_BUF : len);
+		}
+		ssize_t n = write(g->fd, p, patience && len > PIPE_BUF ? PIPE_BUF : len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -129,7 +134,7 @@ static bool put_tamed(struct guard *g, const char *data, size_t size)
 		size_t held = g->nheld + n - used;
 		memcpy(g->held, in + used, held);
 		g->nheld = held;
-		if (!put(g->fd, out, len))
+		if (!put(g, out, len))
 			return false;
 		data += n;
 		size -= n;
@@ -143,13 +148,13 @@ static bool put_held(struct guard *g)
 	bool pending = g->nheld;
 
 	g->nheld = 0;
-	return !pending || put(g->fd, "?", 1);
+	return !pending || put(g, "?", 1);
 }
 
 static ssize_t write_guarded(void *cookie, const char *data, size_t size)
 {
 	struct guard *g = cookie;
-	bool ok = g->terminal && !g->raw ? put_tamed(g, data, size) : put_held(g) && put(g->fd, data, size);
+	bool ok = g->terminal && !g->raw ? put_tamed(g, data, size) : put_held(g) && put(g, data, size);
 
 	return ok ? (ssize_t)size : 0;
 }

@@ -44,8 +44,8 @@ struct con_terminal_patience {
 };
 
 /** From now on writing to what is guarded waits for room no longer than that says: what is not written by
- * then, and all further output, fails with ECANCELED. @p patience: borrowed until NULL is set, for to wait
- * for ever. */
+ * then, and all that follows on that stream, fails with ECANCELED. @p patience: borrowed until NULL is set,
+ * for to wait for ever. */
 void con_terminal_wait(const struct con_terminal_patience *patience);
 /** Has that been so? */
 bool con_terminal_gave_up(void);

@@ -4,6 +4,7 @@
 import fcntl
 import json
 import os
+import pty
 import resource
 import signal
 import struct
@@ -89,9 +90,10 @@ class Stuck(cli_test.Case):
     """A reader that neither reads nor goes away, as less(1) does behind a page."""
     PROGRAM = 'tick-1ms { printf("%1000s\\n", "x"); printf("%1000s\\n", "y"); }'
 
-    def stuck(self, *args):
+    def stuck(self, *args, stderr=subprocess.PIPE):
         """A session whose pipe is full."""
-        process = self.start("-qx", "switchrate=10ms", *args, "-n", self.PROGRAM)
+        process = subprocess.Popen([cli_test.OUTSIGHT, "-g", "none", "-qx", "switchrate=10ms", *args, "-n", self.PROGRAM], text=True, env=self.env,
+                                   cwd=self.dir, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         before, full, end = -1, 0, time.monotonic() + limit(60)
@@ -120,9 +122,12 @@ class Stuck(cli_test.Case):
 
     def test_time_limit(self):
         """It holds all the same: probes do not stay in a guest because nobody reads."""
-        process = self.stuck("-x", "ttl=2s")
+        terminal, stderr = pty.openpty()
+        process = self.stuck("-x", "ttl=2s", stderr=stderr)
+        os.close(stderr)
         self.assertEqual(process.wait(limit(60)), 1)
-        self.assertEqual(process.stderr.read(), "dtrace: the session's time limit has passed: -x ttl=2s\n")
+        with open(terminal, "rb") as f:
+            self.assertEqual(f.readline(), b"dtrace: the session's time limit has passed: -x ttl=2s\r\n")
 
 
 class Rotated(cli_test.Case):
