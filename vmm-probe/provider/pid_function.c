@@ -208,14 +208,12 @@ static struct ot_err *add_named(struct vp_pid_making *m, const struct vp_elf_sym
 	struct ot_err *err = check_offset(m);
 	if (!err)
 		return add_instruction(m, sym, m->offset, m->desc->name);
-	if (m->why || ot_err_code(err) != OT_ERR_UNSUPPORTED) {
-		bool is_ours = ot_err_code(err) != OT_ERR_UNSUPPORTED;
-		if (is_ours)
-			return err;
-		ot_err_destroy(err);
-		return NULL;
-	}
-	m->why = err;
+	if (ot_err_code(err) != OT_ERR_UNSUPPORTED)
+		return err;
+	if (m->why)
+		ot_err_destroy(err); /* the first function's is kept */
+	else
+		m->why = err;
 	return NULL;
 }
 
