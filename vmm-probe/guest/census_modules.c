@@ -154,14 +154,6 @@ static struct ot_err *walk_addresses(void *arg, struct vp_census *census)
 
 /* --- all --------------------------------------------------------------------------------------------- */
 
-static uint64_t symbol(const struct vp_guest *guest, const char *name)
-{
-	struct vp_gva gva = { 0 };
-
-	ot_err_destroy(vp_guest_symbol(guest, name, &gva));
-	return gva.v;
-}
-
 struct ot_err *vp_census_modules(struct vp_guest *guest, struct vp_census *ret)
 {
 	static const struct vp_way ways[] = {
@@ -174,9 +166,9 @@ struct ot_err *vp_census_modules(struct vp_guest *guest, struct vp_census *ret)
 	uint32_t have = btf ? find_layout(btf, &c.l) : 0;
 
 	memset(ret, 0, sizeof(*ret));
-	c.modules = symbol(guest, "modules");
-	c.kset = symbol(guest, "module_kset");
-	c.tree = symbol(guest, "mod_tree");
+	c.modules = vp_guest_symbol_or_0(guest, "modules");
+	c.kset = vp_guest_symbol_or_0(guest, "module_kset");
+	c.tree = vp_guest_symbol_or_0(guest, "mod_tree");
 	have &= (c.modules ? VP_MODULE_LIST : 0u) | (c.kset ? VP_MODULE_SYSFS : 0u) |
 		(c.tree ? VP_MODULE_ADDRESSES : 0u);
 	if (!have)

@@ -128,32 +128,20 @@ static void read_stack_size(const struct vp_btf *btf, struct vp_facts *f)
 		f->stack_size = size;
 }
 
-static bool symbol(const struct vp_guest *guest, const char *name, uint64_t *ret)
-{
-	struct vp_gva gva;
-	struct ot_err *err = vp_guest_symbol(guest, name, &gva);
-
-	ot_err_destroy(err);
-	if (err)
-		return false;
-	*ret = gva.v;
-	return true;
-}
-
 /* `current` and the preemption count are separate per-CPU variables, or, in some releases, members of the
  * per-CPU struct pcpu_hot. */
 static void read_percpu(const struct vp_guest *guest, const struct vp_btf *btf, struct vp_facts *f)
 {
 	uint64_t hot;
 	uint32_t offset;
-	bool has_hot = btf && symbol(guest, "pcpu_hot", &hot);
+	bool has_hot = btf && vp_guest_find_symbol(guest, "pcpu_hot", &hot);
 
-	if (!symbol(guest, "current_task", &f->current_task)) {
+	if (!vp_guest_find_symbol(guest, "current_task", &f->current_task)) {
 		f->current_task = ~0ull;
 		if (has_hot && vp_btf_member_offset(btf, "pcpu_hot", "current_task", &offset, NULL))
 			f->current_task = hot + offset;
 	}
-	if (!symbol(guest, "__preempt_count", &f->preempt_count)) {
+	if (!vp_guest_find_symbol(guest, "__preempt_count", &f->preempt_count)) {
 		f->preempt_count = ~0ull;
 		if (has_hot && vp_btf_member_offset(btf, "pcpu_hot", "preempt_count", &offset, NULL))
 			f->preempt_count = hot + offset;
@@ -163,7 +151,7 @@ static void read_percpu(const struct vp_guest *guest, const struct vp_btf *btf, 
 		f->hardirq_mask = HARDIRQ_MASK;
 		f->nmi_mask = NMI_MASK;
 	}
-	if (!symbol(guest, "runqueues", &f->runqueues))
+	if (!vp_guest_find_symbol(guest, "runqueues", &f->runqueues))
 		f->runqueues = ~0ull;
 }
 
@@ -192,7 +180,7 @@ static void read_padding(const struct vp_guest *guest, struct vp_facts *f)
 {
 	uint64_t unused;
 
-	if (symbol(guest, vp_arch_native.stack_padding.symbol, &unused))
+	if (vp_guest_find_symbol(guest, vp_arch_native.stack_padding.symbol, &unused))
 		f->stack_padding = vp_arch_native.stack_padding.bytes;
 }
 
@@ -200,9 +188,9 @@ static void read_text(const struct vp_guest *guest, struct vp_facts *f)
 {
 	const struct vp_kernel *k = vp_guest_kernel(guest);
 
-	if (!symbol(guest, "_stext", &f->text_start))
+	if (!vp_guest_find_symbol(guest, "_stext", &f->text_start))
 		f->text_start = k->base.v;
-	if (!symbol(guest, "_etext", &f->text_end) || f->text_end <= f->text_start)
+	if (!vp_guest_find_symbol(guest, "_etext", &f->text_end) || f->text_end <= f->text_start)
 		f->text_end = k->base.v + k->size;
 	read_dispatchers(guest, f);
 	f->modules_start = k->base.v + k->size;
@@ -223,9 +211,9 @@ static void read_text_locks(const struct vp_guest *guest, const struct vp_btf *b
 	    !vp_btf_member_offset(btf, "mutex", "rtmutex.owner", &owner, NULL))
 		return;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
-		if (symbol(guest, names[i], &f->text_locks[i]))
+		if (vp_guest_find_symbol(guest, names[i], &f->text_locks[i]))
 			f->text_locks[i] += owner;
-	if (symbol(guest, "jump_label_mutex", &f->key_lock))
+	if (vp_guest_find_symbol(guest, "jump_label_mutex", &f->key_lock))
 		f->key_lock += owner;
 }
 
@@ -237,7 +225,7 @@ static bool has_user_root(struct vp_guest *guest, const struct vp_btf *btf)
 	uint64_t cpu;
 	uint32_t offset, word = 0;
 
-	if (!btf || !symbol(guest, when->symbol, &cpu) ||
+	if (!btf || !vp_guest_find_symbol(guest, when->symbol, &cpu) ||
 	    !vp_btf_member_offset(btf, when->type, when->member, &offset, NULL))
 		return false;
 

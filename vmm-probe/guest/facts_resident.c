@@ -12,26 +12,15 @@
 #define TASK_MAX   (64ull << 10)
 #define PERCPU_MAX (16ull << 20)
 
-static bool symbol(const struct vp_guest *guest, const char *name, uint64_t *ret)
-{
-	struct vp_gva gva;
-	struct ot_err *err = vp_guest_symbol(guest, name, &gva);
-
-	ot_err_destroy(err);
-	if (err)
-		return false;
-	*ret = gva.v;
-	return true;
-}
-
 void vp_facts_resident(struct vp_guest *guest, struct vp_resident_facts *ret)
 {
 	const struct vp_btf *btf = vp_guest_btf(guest);
 	uint64_t first, end, image_end, task = btf ? vp_btf_sizeof(btf, "task_struct") : 0;
 
 	*ret = (struct vp_resident_facts){ 0 };
-	if (!symbol(guest, "_end", &image_end) || !symbol(guest, "__per_cpu_start", &first) ||
-	    !symbol(guest, "__per_cpu_end", &end))
+	if (!vp_guest_find_symbol(guest, "_end", &image_end) ||
+	    !vp_guest_find_symbol(guest, "__per_cpu_start", &first) ||
+	    !vp_guest_find_symbol(guest, "__per_cpu_end", &end))
 		return;
 	/* Trampolines have 32 bits with sign for an offset. */
 	if ((int64_t)first != (int32_t)first || end <= first || end - first > PERCPU_MAX)

@@ -202,6 +202,14 @@ struct ot_err *vp_guest_read(struct vp_guest *guest, struct vp_gva gva, void *ds
 	return vp_mmu_read(guest->phys, &guest->kernel.mmu, gva, dst, len);
 }
 
+bool vp_guest_try_read(struct vp_guest *guest, uint64_t gva, void *dst, size_t len)
+{
+	struct ot_err *err = vp_guest_read(guest, vp_gva(gva), dst, len);
+
+	ot_err_destroy(err);
+	return !err;
+}
+
 struct ot_err *vp_guest_read_once(struct vp_guest *guest, const struct vp_reading *reading, struct vp_gva gva,
 				  void *dst, size_t len)
 {
@@ -260,12 +268,26 @@ uint64_t vp_guest_kaslr_offset(const struct vp_guest *guest)
 
 struct ot_err *vp_guest_symbol(const struct vp_guest *guest, const char *name, struct vp_gva *ret)
 {
+	if (!vp_guest_find_symbol(guest, name, &ret->v))
+		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's kernel has no symbol %s", name);
+	return NULL;
+}
+
+bool vp_guest_find_symbol(const struct vp_guest *guest, const char *name, uint64_t *ret)
+{
 	const struct vp_symbol *sym = vp_symtab_find(guest->symtab, "vmlinux", name);
 
-	if (!sym)
-		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's kernel has no symbol %s", name);
-	*ret = vp_gva(sym->addr);
-	return NULL;
+	if (sym)
+		*ret = sym->addr;
+	return sym != NULL;
+}
+
+uint64_t vp_guest_symbol_or_0(const struct vp_guest *guest, const char *name)
+{
+	uint64_t addr = 0;
+
+	(void)vp_guest_find_symbol(guest, name, &addr);
+	return addr;
 }
 
 const char *vp_guest_note(const struct vp_guest *guest)

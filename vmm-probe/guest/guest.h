@@ -68,6 +68,8 @@ void vp_guest_budget_begin(const struct vp_guest *guest, struct vp_budget *budge
 
 /** Read kernel virtual memory through the kernel's own page table. */
 OT_MUST_CHECK struct ot_err *vp_guest_read(struct vp_guest *guest, struct vp_gva gva, void *dst, size_t len);
+/** The same where the reason for a failure does not matter. False: unreadable. */
+bool vp_guest_try_read(struct vp_guest *guest, uint64_t gva, void *dst, size_t len);
 /** The same within a budget of its own: for a read that is a @p reading (of vp_readings) by itself. */
 OT_MUST_CHECK struct ot_err *vp_guest_read_once(struct vp_guest *guest, const struct vp_reading *reading,
 						struct vp_gva gva, void *dst, size_t len);
@@ -100,6 +102,10 @@ uint64_t vp_guest_kaslr_offset(const struct vp_guest *guest);
 /** Address of a core symbol; of a per-CPU symbol, the offset in the area. NOT_FOUND. */
 OT_MUST_CHECK struct ot_err *vp_guest_symbol(const struct vp_guest *guest, const char *name,
 					     struct vp_gva *ret);
+/** The same of a symbol that some kernels lack. False: this one does. */
+bool vp_guest_find_symbol(const struct vp_guest *guest, const char *name, uint64_t *ret);
+/** The same of one that is no per-CPU variable, which may be at 0. */
+uint64_t vp_guest_symbol_or_0(const struct vp_guest *guest, const char *name);
 
 /* The kernel's raw ORC tables: `ip` contains i32 entries, each relative to its own address (ip_addr + 4 * i);
  * `orc` contains as many of the guest's struct orc_entry. */

@@ -29,25 +29,6 @@ struct reader {
 	uint8_t *bytes; /* the table that is being read */
 };
 
-static uint64_t symbol(const struct vp_guest *guest, const char *name)
-{
-	struct vp_gva at = { 0 };
-	struct ot_err *err = vp_guest_symbol(guest, name, &at);
-
-	if (err)
-		ot_err_destroy(err);
-	return err ? 0 : at.v;
-}
-
-/* False: unreadable. */
-static bool read_at(struct vp_guest *guest, uint64_t gva, void *dst, size_t len)
-{
-	struct ot_err *err = vp_guest_read(guest, vp_gva(gva), dst, len);
-
-	ot_err_destroy(err);
-	return !err;
-}
-
 static uint64_t place32(uint64_t at, const uint8_t *p)
 {
 	int32_t distance;
@@ -104,7 +85,7 @@ static struct ot_err *add_entries(struct reader *r, const struct table *t)
 {
 	uint32_t stride = t->is_jumps ? JUMP_ENTRY : STATIC_CALL_SITE;
 
-	if (!read_at(r->guest, t->gva, r->bytes, t->size))
+	if (!vp_guest_try_read(r->guest, t->gva, r->bytes, t->size))
 		return NULL;
 	for (uint64_t at = 0; at + stride <= t->size; at += stride) {
 		if (at / stride % 4096 == 0)
@@ -129,11 +110,12 @@ static struct ot_err *add_table(struct reader *r, const struct table *t)
 
 static struct ot_err *add_core(struct reader *r)
 {
-	struct table jumps = { .gva = symbol(r->guest, "__start___jump_table"), .is_jumps = true };
-	struct table calls = { .gva = symbol(r->guest, "__start_static_call_sites") };
+	struct table jumps = { .gva = vp_guest_symbol_or_0(r->guest, "__start___jump_table"),
+			       .is_jumps = true };
+	struct table calls = { .gva = vp_guest_symbol_or_0(r->guest, "__start_static_call_sites") };
 
-	jumps.size = symbol(r->guest, "__stop___jump_table") - jumps.gva;
-	calls.size = symbol(r->guest, "__stop_static_call_sites") - calls.gva;
+	jumps.size = vp_guest_symbol_or_0(r->guest, "__stop___jump_table") - jumps.gva;
+	calls.size = vp_guest_symbol_or_0(r->guest, "__stop_static_call_sites") - calls.gva;
 	OT_TRY(add_table(r, &jumps));
 	return add_table(r, &calls);
 }
@@ -148,8 +130,8 @@ static struct ot_err *add_of_module(struct reader *r, const struct vp_module *m,
 
 	if (!btf || !vp_btf_member_offset(btf, "module", table, &at_table, NULL) ||
 	    !vp_btf_member_offset(btf, "module", count, &at_count, NULL) ||
-	    !read_at(r->guest, m->addr.v + at_table, &t.gva, sizeof(t.gva)) ||
-	    !read_at(r->guest, m->addr.v + at_count, &n, sizeof(n)))
+	    !vp_guest_try_read(r->guest, m->addr.v + at_table, &t.gva, sizeof(t.gva)) ||
+	    !vp_guest_try_read(r->guest, m->addr.v + at_count, &n, sizeof(n)))
 		return NULL;
 	t.size = (uint64_t)n * (is_jumps ? JUMP_ENTRY : STATIC_CALL_SITE);
 	return add_table(r, &t);

@@ -50,26 +50,6 @@ static struct ot_err *add(struct vp_place_list *p, uint64_t start, uint64_t end,
 	return append(p, (struct vp_place){ .start = start, .end = end, .whole = whole, .why = why });
 }
 
-/* A symbol's address; 0: there is none. */
-static uint64_t symbol(const struct vp_guest *guest, const char *name)
-{
-	struct vp_gva at = { 0 };
-	struct ot_err *err = vp_guest_symbol(guest, name, &at);
-
-	if (err)
-		ot_err_destroy(err);
-	return err ? 0 : at.v;
-}
-
-/* False: unreadable. */
-static bool read_at(struct vp_guest *guest, uint64_t gva, void *dst, size_t len)
-{
-	struct ot_err *err = vp_guest_read(guest, vp_gva(gva), dst, len);
-
-	ot_err_destroy(err);
-	return !err;
-}
-
 static const char static_key[] = "a static key is patched there";
 static const char static_call[] = "a static call is patched there";
 
@@ -91,21 +71,21 @@ static struct ot_err *add_patched(const struct vp_static_keys *keys, struct vp_p
 static struct ot_err *add_blacklist(struct vp_guest *guest, struct vp_place_list *p)
 {
 	const struct vp_btf *btf = vp_guest_btf(guest);
-	uint64_t head = symbol(guest, "kprobe_blacklist"), node, range[2];
+	uint64_t head = vp_guest_symbol_or_0(guest, "kprobe_blacklist"), node, range[2];
 	uint32_t list, start, end;
 
 	if (!head || !btf || !vp_btf_member_offset(btf, "kprobe_blacklist_entry", "list", &list, NULL) ||
 	    !vp_btf_member_offset(btf, "kprobe_blacklist_entry", "start_addr", &start, NULL) ||
 	    !vp_btf_member_offset(btf, "kprobe_blacklist_entry", "end_addr", &end, NULL) ||
-	    !read_at(guest, head, &node, sizeof(node)))
+	    !vp_guest_try_read(guest, head, &node, sizeof(node)))
 		return NULL;
 	for (unsigned i = 0; node != head && i < BLACKLIST_MAX; i++) {
 		uint64_t entry = node - list;
 		if (i % CHECK_PLACES == 0)
 			OT_TRY(vp_budget_check());
-		if (!read_at(guest, entry + start, &range[0], sizeof(range[0])) ||
-		    !read_at(guest, entry + end, &range[1], sizeof(range[1])) ||
-		    !read_at(guest, node, &node, sizeof(node)))
+		if (!vp_guest_try_read(guest, entry + start, &range[0], sizeof(range[0])) ||
+		    !vp_guest_try_read(guest, entry + end, &range[1], sizeof(range[1])) ||
+		    !vp_guest_try_read(guest, node, &node, sizeof(node)))
 			break;
 		OT_TRY(add(p, range[0], range[1], true, "on the kernel's kprobe blacklist"));
 	}
@@ -126,7 +106,8 @@ static struct ot_err *add_sections(struct vp_guest *guest, struct vp_place_list 
 	};
 
 	for (size_t i = 0; i < OT_ARRAY_SIZE(sections); i++) {
-		uint64_t start = symbol(guest, sections[i].start), end = symbol(guest, sections[i].end);
+		uint64_t start = vp_guest_symbol_or_0(guest, sections[i].start),
+			 end = vp_guest_symbol_or_0(guest, sections[i].end);
 		if (start && end)
 			OT_TRY(add(p, start, end, true, sections[i].why));
 	}
