@@ -129,7 +129,7 @@ static void test_in_use(void **state)
 	(void)state;
 	for (unsigned i = 5; i < FIRST + CODE + DATA + 8; i++) {
 		struct machine *m = boot();
-		m->table[2][i] = LARGE; /* not present, and yet somebody's */
+		m->table[2][i] = LARGE; /* not present, but not empty */
 		refuses(m, OT_ERR_UNSUPPORTED, "is in use");
 	}
 	struct machine *m = boot();
