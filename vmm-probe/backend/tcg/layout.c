@@ -13,7 +13,7 @@
 #include "vmm-probe/machines/qemu_view.h"
 #include "vmm-probe/machines/ram_ranges.h"
 
-#define PATIENT_NS 500000000ull
+#define PATIENT_NS 2000000000ull
 #define QUICK_NS   20000000ull
 
 struct vp_tcg_layout {
