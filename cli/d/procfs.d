@@ -17,12 +17,14 @@ typedef struct psinfo {
 	uint64_t pr_ttydev;
 	string pr_fname;
 	string pr_psargs;
+	int pr_wstat;
 	int pr_argc;
 	uintptr_t pr_argv;
 	uintptr_t pr_envp;
 	char pr_dmodel;
 	int pr_taskid;
 	int pr_projid;
+	int pr_nzomb;
 	int pr_poolid;
 	int pr_zoneid;
 	int pr_contract;

@@ -20,12 +20,14 @@ translator psinfo_t < kthread_t *T > {
 	pr_ttydev = 0;
 	pr_fname = execname;
 	pr_psargs = execname;
+	pr_wstat = 0;
 	pr_argc = 0;
 	pr_argv = 0;
 	pr_envp = $envp;
 	pr_dmodel = PR_MODEL_LP64;
 	pr_taskid = $taskid;
 	pr_projid = $projid;
+	pr_nzomb = 0;
 	pr_poolid = 0;
 	pr_zoneid = 0;
 	pr_contract = 0;

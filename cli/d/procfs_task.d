@@ -10,6 +10,9 @@
 
 /* --- what several members need --------------------------------------------------------------- */
 
+/* BEGIN, END, ERROR and ticks run in no task of the guest: there the current thread is outsight's own. */
+inline int __outside[kthread_t *T] = T == NULL && curthread == NULL;
+
 /* enum pid_type: PIDTYPE_PGID, PIDTYPE_SID. A task that is being released has none. */
 inline pid_t __task_id[kthread_t *T, int type] =
 	T->signal->pids[type] != NULL ? T->signal->pids[type]->numbers[0].nr : 0;
@@ -50,7 +53,8 @@ inline long __task_syscall[kthread_t *T] =
  * exec() leaves the address of argc, which argv[] and envp[] follow, in start_stack. That and the arguments
  * themselves are in the process's own memory, so only the current one's can be read.
  */
-inline int __has_args[kthread_t *T] = T == curthread && T->mm != NULL && T->mm->arg_end > T->mm->arg_start;
+inline int __has_args[kthread_t *T] =
+	T != NULL && T == curthread && T->mm != NULL && T->mm->arg_end > T->mm->arg_start;
 inline uint64_t __args_size[kthread_t *T] =
 	T->mm->arg_end - T->mm->arg_start < 2048 ? T->mm->arg_end - T->mm->arg_start : 2048;
 inline int __task_argc[kthread_t *T] =
@@ -60,28 +64,31 @@ inline int __word_size[kthread_t *T] = __task_is_ilp32[T] ? 4 : 8;
 /* --- psinfo_t --------------------------------------------------------------------------------- */
 
 translator psinfo_t < kthread_t *T > {
-	pr_nlwp = T->signal->nr_threads;
-	pr_pid = T->tgid;
-	pr_ppid = T->real_parent->tgid;
-	pr_pgid = __task_id[T, 2];
-	pr_sid = __task_id[T, 3];
-	pr_uid = T->cred->uid.val;
-	pr_euid = T->cred->euid.val;
-	pr_gid = T->cred->gid.val;
-	pr_egid = T->cred->egid.val;
+	pr_nlwp = __outside[T] ? 1 : T->signal->nr_threads;
+	pr_pid = __outside[T] ? pid : T->tgid;
+	pr_ppid = __outside[T] ? ppid : T->real_parent->tgid;
+	pr_pgid = __outside[T] ? $pgid : __task_id[T, 2];
+	pr_sid = __outside[T] ? $sid : __task_id[T, 3];
+	pr_uid = __outside[T] ? uid : T->cred->uid.val;
+	pr_euid = __outside[T] ? $euid : T->cred->euid.val;
+	pr_gid = __outside[T] ? gid : T->cred->gid.val;
+	pr_egid = __outside[T] ? $egid : T->cred->egid.val;
 	pr_addr = (uintptr_t)T;
-	pr_ttydev = T->signal->tty == NULL ? PRNODEV :
+	pr_ttydev = __outside[T] ? PRNODEV : T->signal->tty == NULL ? PRNODEV :
 	    ((uint64_t)T->signal->tty->driver->major << 20 |
 	    (uint64_t)(T->signal->tty->driver->minor_start + T->signal->tty->index));
-	pr_fname = stringof(T->comm);
+	pr_fname = __outside[T] ? execname : stringof(T->comm);
 	pr_psargs = __has_args[T] ?
-	    memstr(copyin(T->mm->arg_start, __args_size[T]), ' ', __args_size[T]) : stringof(T->comm);
+	    memstr(copyin(T->mm->arg_start, __args_size[T]), ' ', __args_size[T]) :
+	    __outside[T] ? execname : stringof(T->comm);
+	pr_wstat = 0;
 	pr_argc = __task_argc[T];
 	pr_argv = __has_args[T] ? T->mm->start_stack + __word_size[T] : 0;
 	pr_envp = __has_args[T] ? T->mm->start_stack + __word_size[T] * (__task_argc[T] + 2) : 0;
-	pr_dmodel = __task_is_ilp32[T] ? PR_MODEL_ILP32 : PR_MODEL_LP64;
+	pr_dmodel = __outside[T] ? PR_MODEL_LP64 : __task_is_ilp32[T] ? PR_MODEL_ILP32 : PR_MODEL_LP64;
 	pr_taskid = 0;
 	pr_projid = 0;
+	pr_nzomb = 0;
 	pr_poolid = 0;
 	pr_zoneid = 0;
 	pr_contract = 0;
@@ -112,23 +119,23 @@ inline string __class_name[unsigned int policy] =
 	policy == 5 ? "IDLE" : policy == 6 ? "DL" : policy == 7 ? "EXT" : "";
 
 translator lwpsinfo_t < kthread_t *T > {
-	pr_flag = (__task_lwp_state[T] == SSTOP ? PR_STOPPED | PR_ISTOP : 0) |
+	pr_flag = __outside[T] ? 0 : (__task_lwp_state[T] == SSTOP ? PR_STOPPED | PR_ISTOP : 0) |
 	    (__task_lwp_state[T] == SSLEEP ? PR_ASLEEP : 0) | (__task_is_kernel[T] ? PR_ISSYS : 0) |
 	    (T->ptrace ? PR_PTRACE : 0) | (T->pid == 0 ? PR_IDLE : 0);
-	pr_lwpid = T->pid;
+	pr_lwpid = __outside[T] ? tid : T->pid;
 	pr_addr = (uintptr_t)T;
 	pr_wchan = 0;
 	pr_stype = 0;
-	pr_state = __task_lwp_state[T];
-	pr_sname = __state_name[__task_lwp_state[T]];
-	pr_nice = T->static_prio - 120;
-	pr_syscall = __task_syscall[T] < 0 ? 0 : __task_syscall[T];
-	pr_pri = 139 - T->prio;
-	pr_clname = __class_name[T->policy];
-	pr_onpro = __task_cpu[T];
-	pr_bindpro = T->nr_cpus_allowed == 1 ? __task_cpu[T] : -1;
+	pr_state = __outside[T] ? SONPROC : __task_lwp_state[T];
+	pr_sname = __outside[T] ? 'O' : __state_name[__task_lwp_state[T]];
+	pr_nice = __outside[T] ? 0 : T->static_prio - 120;
+	pr_syscall = __outside[T] ? 0 : __task_syscall[T] < 0 ? 0 : __task_syscall[T];
+	pr_pri = __outside[T] ? 0 : 139 - T->prio;
+	pr_clname = __outside[T] ? "" : __class_name[T->policy];
+	pr_onpro = __outside[T] ? cpu : __task_cpu[T];
+	pr_bindpro = __outside[T] ? -1 : T->nr_cpus_allowed == 1 ? __task_cpu[T] : -1;
 	pr_bindpset = -1;
-	pr_name = stringof(T->comm);
+	pr_name = __outside[T] ? execname : stringof(T->comm);
 };
 
 /* --- cpuinfo_t -------------------------------------------------------------------------------- */

@@ -16,8 +16,15 @@ def translated(kind, value, *members):
 
 
 class Tasks(Scenario):
+    OUTSIDE = ('BEGIN { printf("%d %d %d %d %d %s %s %d %d\\n", curpsinfo->pr_pid == pid, curpsinfo->pr_ppid == ppid, '
+               "curpsinfo->pr_nlwp, curpsinfo->pr_addr, curpsinfo->pr_argc, curpsinfo->pr_fname, curpsinfo->pr_psargs, "
+               "curpsinfo->pr_wstat, curpsinfo->pr_nzomb); } "
+               'tick-10ms { printf("%d %d %c %d %d %s\\n", curlwpsinfo->pr_lwpid == tid, curlwpsinfo->pr_flag, '
+               "curlwpsinfo->pr_sname, curlwpsinfo->pr_pri, curlwpsinfo->pr_bindpro, curlwpsinfo->pr_name); exit(0); } "
+               'END { printf("%d %s\\n", curpsinfo->pr_pid == pid, curpsinfo->pr_fname); }')
+
     def test_process(self):
-        """psinfo_t and lwpsinfo_t of a process have what /proc has."""
+        """psinfo_t and lwpsinfo_t of a process have what /proc has; where no task of the guest runs, outsight's own."""
         program = ('syscall::clock_nanosleep:entry, syscall::nanosleep:entry /execname == "sleep"/ { '
                    'printf("P %d %d %d %d %d %d %d [%s] %d %x %x %d\\n", curpsinfo->pr_pid, curpsinfo->pr_ppid, '
                    "curpsinfo->pr_pgid, curpsinfo->pr_sid, curpsinfo->pr_nlwp, curpsinfo->pr_uid, curpsinfo->pr_egid, "
@@ -32,6 +39,9 @@ class Tasks(Scenario):
             stat = guest.check("setsid sh -c 'renice -n 5 $$ >/dev/null; taskset -p 2 $$ >/dev/null; "
                                "cat /proc/$$/stat; exec sleep 0.1 0.2'")
             trace.stop()
+            own = self.outsight.run(guest, "-q", "-n", self.OUTSIDE)
+        self.assertEqual((own[0], own[1].split("\n")[:3], own[2]),
+                         (0, ["1 1 1 0 0 dtrace dtrace 0 0", "1 0 O 0 -1 dtrace", "1 dtrace"], ""))
         field = stat.rsplit(")", 1)[1].split()  # field 3 of proc(5) is field[0]
         pid = int(stat.split()[0])
         ids = [pid, *map(int, field[1:4])]

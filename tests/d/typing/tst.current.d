@@ -13,5 +13,6 @@ BEGIN
 	printf("%d %d %d %d %c\n", curpsinfo->pr_nlwp, curpsinfo->pr_pgid == $pgid, curpsinfo->pr_sid == $sid,
 	    curpsinfo->pr_contract, curlwpsinfo->pr_sname);
 	printf("%d %d %d\n", pset, chip, lgrp);
+	printf("%d %d %d\n", curpsinfo->pr_wstat, curpsinfo->pr_nzomb, curpsinfo->pr_taskid == $taskid);
 	exit(0);
 }
