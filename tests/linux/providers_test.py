@@ -113,7 +113,7 @@ class Providers(Scenario):
         """A load whose programs, failures and signals are known."""
         mine = any_of("execname")
         program = (f'proc:::exec-failure /{mine}/ {{ @["exec-failure", args[0]] = count(); }} '
-                   'proc:::exec { @exec[stringof(args[0])] = count(); } '
+                   'proc:::exec { @exec[args[0]] = count(); } '
                    f'proc:::exec-success /{mine}/ {{ @["exec-success", 0] = count(); }} '
                    f'proc:::exit /{mine}/ {{ @["exit", args[0]] = count(); }} '
                    'proc:::signal-send /args[2] == 9 || args[2] == 15/ '

@@ -9,6 +9,7 @@
  *
  * In parentheses stand the types of args[], each by the name of a C type; where D sees another type, which a
  * translator of the D libraries makes, that follows behind a colon: `struct task_struct * : psinfo_t *`.
+ * `char * : string` is the string that is pointed to.
  * args[n] is argN, or the one that stands in front: `arg1 struct bio * : bufinfo_t *`.
  *
  * Each of `at` and `or` is an alternative: clauses of D, one for each kind of place at which the probe fires.

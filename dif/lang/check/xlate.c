@@ -258,7 +258,8 @@ static struct dif_type *translated_type(struct dif_compiler *c, const char *text
 	return type;
 }
 
-/* args[n], @n with its native type, becomes what a translator makes of it. */
+/* args[n], @n with its native type, becomes what a translator makes of it, or the string that it points to.
+ */
 static struct dif_node *translate(struct dif_compiler *c, struct dif_node *n, const char *text,
 				  long long index)
 {
@@ -268,6 +269,8 @@ static struct dif_node *translate(struct dif_compiler *c, struct dif_node *n, co
 	if (!type)
 		return dif_fail(c, DIF_D_ARGS_TYPE, n->line,
 				"failed to resolve translated type for args[%lld]", index);
+	if (dif_is_string(c, type))
+		return dif_cook(c, dif_node_op1(c, DIF_O_STRINGOF, n));
 	if (!find_xlator(c, n, xlate_target(c, type)))
 		return dif_fail(c, DIF_D_ARGS_XLATOR, n->line,
 				"translator for args[%lld] from %s to %s is not defined", index,

@@ -52,7 +52,7 @@ probe lwp-start() {
 	at { fbt::schedule_tail:entry / !(curthread->flags & PF_KTHREAD) / { } }
 }
 
-probe exec(char *) {
+probe exec(char * : string) {
 	at {
 		syscall::execve:entry { trace(copyinstr(arg0)); }
 		syscall::execveat:entry { trace(copyinstr(arg1)); }
