@@ -93,8 +93,8 @@ struct vp_ram_layout {
 /* Guest RAM that is not known when the engine is created, and may change while it lives. Service thread. */
 struct vp_backend_ram {
 	/* What is it now? From here on gpa_to_host() finds it, and what it consists of stays where it is
-	 * until let_go(). BUSY, LIMIT: that can't be said, with the reason, and all is as before. @patient: two
-	 * seconds may be waited for that. */
+	 * until let_go(). BUSY, LIMIT: that can't be said, with the reason, and all is as before. @patient:
+	 * two seconds may be waited for that. */
 	struct ot_err *(*find)(void *backend, bool patient, struct vp_ram_layout *ret);
 
 	/* No vCPU and no client uses a layout but that of @number any more. 0: nor that; nothing reads guest
