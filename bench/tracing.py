@@ -25,8 +25,8 @@ SETTLE_SECONDS = 1.5
 class Tracing:
     """outsight with a D program, from its first output to its end."""
 
-    def __init__(self, guest, program, *options):
-        self.out = tempfile.TemporaryFile()
+    def __init__(self, guest, program, *options, settle=SETTLE_SECONDS):
+        self.out, self.settle = tempfile.TemporaryFile(), settle
         self.said = []
         self.reader = None
         self.process = subprocess.Popen(
@@ -41,7 +41,7 @@ class Tracing:
         # What it says is read, however much that is: a program may have an error at each hit.
         self.reader = threading.Thread(target=lambda: self.said.append(self.process.stderr.read()), daemon=True)
         self.reader.start()
-        time.sleep(SETTLE_SECONDS)
+        time.sleep(self.settle)
         return self
 
     def __exit__(self, *_):
@@ -51,6 +51,13 @@ class Tracing:
         rest = "".join(self.said)
         if "drop" in rest or "lost" in rest:
             raise RuntimeError(f"outsight dropped data, so its cost is not the true one: {rest.strip()[-2000:]}")
+
+    def wait_for(self, text):
+        """Until that stands in its first output. (Its place in the file is ours too: it is read by position.)"""
+        while text.encode() not in os.pread(self.out.fileno(), 4096, 0):
+            if self.process.poll() is not None:
+                raise RuntimeError(f"outsight has ended: {''.join(self.said)}")
+            time.sleep(0.02)
 
     def text(self):
         """What it printed, once it has ended."""
