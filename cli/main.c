@@ -44,7 +44,7 @@ static int run(int argc, char **argv)
 	return cli_cmd_dtrace(argc, argv);
 }
 
-/* What a verb has printed may be in a buffer still: one whose output nobody has got has failed. */
+/* A verb's output may still be in stdio's buffer; if it can't be written, the verb has failed. */
 int main(int argc, char **argv)
 {
 	con_terminal_guard_all();

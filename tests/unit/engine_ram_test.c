@@ -160,7 +160,7 @@ static void a_change_ends_sessions(void **state)
 	ef_destroy(f);
 }
 
-/* A client that was told of other memory, and has read that, opens no session. */
+/* A client whose HELLO_REPLY had another layout can open no session. */
 static void a_change_before_open(void **state)
 {
 	struct ef *f = serve(1);

@@ -30,6 +30,13 @@ OT_MUST_CHECK struct ot_err *vp_link_read(const struct vp_links *links, struct v
 /** The unwind table, in a memfd for the engine. A kernel without one is unwound by frame pointers. */
 OT_MUST_CHECK struct ot_err *vp_link_unwind_table(struct vp_guest_link *link);
 
+/* running.c */
+/** BUSY, and link->starts: the kernel does not run, or is still starting. @p regs as they were when it was
+ * searched for.
+ * @p from_boot: it is enough that it has got so far that it can be traced at all. Takes a second at most. */
+OT_MUST_CHECK struct ot_err *vp_link_check_running(struct vp_guest_link *link, const struct vp_regs *regs,
+						   size_t nregs, bool from_boot);
+
 /* attach.c */
 /** Connect to the engine that listens at @p path, and read its guest. */
 OT_MUST_CHECK struct ot_err *vp_link_attach_engine(const struct vp_links *links, struct vp_guest_link *link,

@@ -23,7 +23,7 @@ struct vp_mapping {
 struct vp_connection {
 	int sock; /* -1: free */
 	bool greeted;
-	uint64_t ram;      /* number of the layout of guest RAM that it was told */
+	uint64_t ram;      /* number of the layout of guest RAM in its HELLO_REPLY */
 	struct ucred peer; /* from the kernel, when it connected */
 	uint64_t access;   /* its session's record, see access.h; 0: none */
 	struct vp_engine_session *es;
