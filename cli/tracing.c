@@ -226,7 +226,7 @@ static struct ot_err *finish(struct cli_run *r)
 }
 
 /* As with a process that dtrace grabbed: one that ended by itself is no error, one that was killed is. One of
- * several is enough: not all that was asked for has been traced. */
+ * several is enough: not everything requested was traced. */
 static bool all_ended_well(const struct cli_run *r)
 {
 	enum vp_guest_end how;

@@ -101,8 +101,8 @@ static struct ot_err *filter(struct vp_tramp_maker *m)
 	return NULL;
 }
 
-/* @why: why the actions can't be done in place; the operator is told so if there is no predicate to filter by
- * either. */
+/* @why: why the actions can't be done in place; the operator gets that message if there is no predicate to
+ * filter by either. */
 static struct ot_err *filter_or(struct vp_tramp_maker *m, uint32_t data_used, struct ot_err *why)
 {
 	m->full = false;

@@ -191,7 +191,7 @@ static struct ot_err *find(void *backend, bool patient, struct vp_ram_layout *re
 		put_in_force(layout);
 	layout = all.last; /* which only this thread changes */
 	if (trouble || !layout)
-		return ot_err_new(OT_ERR_BUSY, "%s", trouble ? trouble : "QEMU has not told");
+		return ot_err_new(OT_ERR_BUSY, "%s", trouble ? trouble : "QEMU has not answered yet");
 	*ret = (struct vp_ram_layout){ layout->ranges, layout->fds, layout->nranges, layout->nfds,
 				       layout->number };
 	return NULL;

@@ -2,7 +2,7 @@
 /*
  * Aggregating a value: the words of its key in this vCPU's table, and their update. To make a tuple of
  * strsize bytes and look it up costs more than all the rest. So entries are remembered until the half is
- * handed over: without keys by number, and by the words of a key where few tell it. The tuple is made of
+ * handed over: without keys by number, and by the words of a key where few identify it. The tuple is made of
  * these words when they are met for the first time. Hit path.
  */
 #include "vmm-probe/engine/hit/aggregate.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Guest RAM that may change (struct vp_backend_ram). Clients read it where HELLO_REPLY said that it is, and
- * vCPUs by gpa_to_host(), so a layout is kept until the last client that was told of it has gone: what the
- * machine has lost meanwhile is not unmapped before. While there are clients it is looked for once a second,
- * and a session that began with another layout is ended.
+ * vCPUs by gpa_to_host(), so a layout is kept until the last client that received it has gone: what the
+ * machine has lost meanwhile stays mapped. While there are clients the layout is polled once a second, and a
+ * session that began with another one is ended.
  */
 #include <stdlib.h>
 #include <string.h>
