@@ -339,8 +339,15 @@ class Resident(LabTest):
 
     def test_filter(self):
         """What is not done in place exits where the predicate holds."""
-        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { @[execname] = count(); }', (1, 1, 0))
+        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { @[execname, ppid] = count(); }', (1, 1, 0))
+        self.counted([int(trace.out.split()[-1])], [40000], trace.story())
+
+    def test_keys(self):
+        """By name, by thread and by an argument of all system calls: what the table has needs no exit."""
+        trace = self.getppid('fbt::__x64_sys_getppid:entry { @[execname] = count(); }', (1, 1, 0))
         self.counted([keyed(trace.out).get("getppid_loop")], [40000], trace.story())
+        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { @[tid] = sum(pid > 1); }', (1, 1, 0))
+        self.counted(sorted(keyed(trace.out).values()), [10000] * 4, trace.story())
 
     def test_all_functions(self):
         """A trampoline for each function that has the nop, while four threads make known calls; then none."""

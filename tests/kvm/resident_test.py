@@ -78,6 +78,14 @@ class Resident(GuestTest):
         self.assertEqual(said[:3], (2, 1, 0))
         self.assertEqual(counts_of(out), {(str(i), "1"): 10 for i in range(40, CALLS)})
 
+    def test_keys(self):
+        """A key's first hit exits; from then on its trampoline finds it in the table."""
+        for action, value in (("count()", lambda i: 10), ("sum(arg0)", lambda i: 10 * i), ("avg(arg0)", lambda i: i)):
+            with self.subTest(action=action):
+                out, said = self.rounds(2, f"fbt::probed_nop:entry /arg1 == 7/ {{ @[arg0] = {action}; }}")
+                self.assertEqual(said[:3], (2, 1, 0), said)
+                self.assertEqual(counts_of(out), {(str(i),): value(i) for i in range(CALLS)})
+
     def test_trapped(self):
         """A clause without a predicate that needs the host, a return, and a function without a nop: as ever."""
         out, said = self.rounds(1, "fbt::probed_nop:entry /arg1 == 7/ { @n[\"n\"] = count(); } "

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vmm-probe/arch/trampoline.h"
 #include "vmm-probe/engine/backend.h"
 #include "vmm-probe/engine/service/engine_session.h"
 
 #define CPUS      2u
-#define CODE_SIZE 8192u
+#define CODE_SIZE 16384u
 #define DATA_SIZE 256u
+#define KEYS_AT   (CODE_SIZE - VP_TRAMP_KEYS_BYTES) /* of the first table, in code */
 #define CODE_GVA  (EF_TEXT + 0x1000000)
 
 static _Alignas(64) uint8_t code[CODE_SIZE];
@@ -223,6 +225,96 @@ static void shared_words(void **state)
 	ef_destroy(f);
 }
 
+/* The entry of a table with that number as its key. */
+static unsigned entry_of(uint64_t number)
+{
+	const uint64_t(*keys)[2] = (const void *)(code + KEYS_AT);
+
+	for (unsigned i = 0; i < VP_TRAMP_ENTRIES; i++)
+		if (keys[i][0] == number && !keys[i][1])
+			return i;
+	fail_msg("no entry for %llu", (unsigned long long)number);
+	return 0;
+}
+
+/* A hit that exits is aggregated as any other, and its key is in the table from then on. */
+static void learns_keys(void **state)
+{
+	struct ef *f = guest(VP_FAKE_PAGE);
+	const uint64_t *words;
+	const uint8_t *key;
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_key(f, c, ef_var(f, DIF_VAR_pid));
+	ef_agg(f, c, DIF_AGG_count, NULL, 1);
+	ef_open(f);
+	for (unsigned i = 0; i < 2; i++)
+		ef_enable_entry(f, c, EF_FUNC_A + i * 0x100);
+	ef_enable(f);
+	ef_start(f);
+	const struct vp_site *s = site(f, EF_FUNC_A);
+	assert_int_not_equal(s->jump, 0);
+	assert_int_not_equal(s->exit, 0);
+	assert_int_not_equal(site(f, EF_FUNC_A + 0x100)->jump, 0);
+	describes(f, "2 places, 2 of which exit");
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 1);
+	assert_true(ef_agg_entry(f, 0, 0, &key, &words));
+	uint64_t number = ef_u64(key + 4); /* aligned to 8 behind the aggregation's number */
+
+	unsigned entry = entry_of(number);
+	*word(0, entry) += 4;
+	*word(1, entry) += 1;
+	*word(1, (entry + 1) % VP_TRAMP_ENTRIES) += 9; /* which no key has */
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 5);
+	assert_true(ef_agg_entry(f, 0, 0, &key, &words));
+	assert_int_equal(ef_u64(key + 4), number);
+	assert_int_equal(words[0], 4);
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 0);
+	ef_destroy(f);
+}
+
+/* The engine's key is the name as the task has it; the row's is what is before the NUL. */
+static void learns_names(void **state)
+{
+	struct ef *f = guest(VP_FAKE_PAGE);
+	const uint64_t(*keys)[2] = (const void *)(code + KEYS_AT);
+	const uint64_t *words;
+	const uint8_t *key;
+	char name[VP_NAME_BYTES + 1] = "";
+	unsigned entry = 0;
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_key(f, c, ef_string_var(f, DIF_VAR_execname));
+	ef_agg(f, c, DIF_AGG_sum, ef_var(f, DIF_VAR_arg0), 1);
+	ef_trace(f, c);
+	assert_int_not_equal(site(f, EF_FUNC_A)->jump, 0);
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+	ef_switch(f);
+	assert_true(ef_agg_entry(f, 0, 0, &key, &words));
+	memcpy(name, key, VP_NAME_BYTES);
+	while (entry < VP_TRAMP_ENTRIES && keys[entry][1] == VP_TRAMP_FREE)
+		entry++;
+	assert_in_range(entry, 0, VP_TRAMP_ENTRIES - 1);
+	assert_memory_equal(keys[entry], name, strlen(name));
+
+	*word(0, entry) += 1; /* a hit with 0 */
+	ef_switch(f);
+	assert_true(ef_agg_entry(f, 0, 0, &key, &words));
+	assert_string_equal((const char *)key, name);
+	assert_int_equal(words[0], 0);
+	*word(0, entry) += 2;
+	*word(0, VP_TRAMP_ENTRIES + entry) += 70;
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 70);
+	ef_destroy(f);
+}
+
 /* A client's facts are not believed. */
 static void damaged_facts(void **state)
 {
@@ -288,6 +380,7 @@ int main(void)
 		cmocka_unit_test(trapped),           cmocka_unit_test(room_ends),
 		cmocka_unit_test(shared_words),      cmocka_unit_test(damaged_facts),
 		cmocka_unit_test(not_asked),         cmocka_unit_test(one_cpu),
+		cmocka_unit_test(learns_keys),       cmocka_unit_test(learns_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,13 +156,56 @@ static void test_records(void **state)
 	tf_destroy(m);
 }
 
+static void test_keys(void **state)
+{
+	struct tf_machine *m = tf_create();
+	static const struct vp_tramp_op list[] = {
+		{ .kind = VP_TRAMP_ARG, .dst = 0, .a = 1 },
+		{ .kind = VP_TRAMP_KEYED, .dst = 2, .a = 0, .b = 1, .target = 6 },
+		{ .kind = VP_TRAMP_SUM_KEYED, .a = 0, .b = 2, .value = TF_WORDS },
+		{ .kind = VP_TRAMP_COUNT_KEYED, .b = 2, .value = TF_WORDS },
+		{ .kind = VP_TRAMP_NOP },
+		{ .kind = VP_TRAMP_JUMP, .target = 7 },
+		{ .kind = VP_TRAMP_EXIT },
+	};
+	struct vp_tramp_op ops[OT_ARRAY_SIZE(list)];
+	(void)state;
+
+#define KEYS_BREAK(rule, ...)                                                   \
+	do {                                                                    \
+		memcpy(ops, list, sizeof(ops));                                 \
+		__VA_ARGS__;                                                    \
+		refused(m, ops, (uint32_t)OT_ARRAY_SIZE(list), rule, __LINE__); \
+	} while (0)
+	KEYS_BREAK(10, (void)ops);
+	tf_give_keys(m);
+	fx_no_error(vp_trampoline_check(&m->guest, list, (uint32_t)OT_ARRAY_SIZE(list)));
+	KEYS_BREAK(2, ops[1].b = VP_TRAMP_REGS);
+	KEYS_BREAK(4, ops[1].target = 1);
+	KEYS_BREAK(6, ops[3].value = TF_RING - VP_TRAMP_ENTRIES * 8 + 8);
+	KEYS_BREAK(6, ops[2].value = TF_WORDS + 4);
+	KEYS_BREAK(10, ops[1].b = VP_TRAMP_IMM);
+	KEYS_BREAK(10, ops[1].kind = VP_TRAMP_NOP);
+	KEYS_BREAK(10, ops[2].b = 0);
+	KEYS_BREAK(10, ops[2] = list[4]);
+	KEYS_BREAK(10, ops[1].target = 3);
+	m->guest.world.keys += 8;
+	KEYS_BREAK(10, (void)ops);
+	m->guest.world.keys = 1ull << 31;
+	KEYS_BREAK(10, (void)ops);
+	m->guest.world.keys = INT32_MAX & ~15ull;
+	KEYS_BREAK(10, (void)ops);
+	m->guest.world.keys = -16ull;
+	KEYS_BREAK(10, (void)ops);
+#undef KEYS_BREAK
+	tf_destroy(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_good),    cmocka_unit_test(test_values), cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_records), cmocka_unit_test(test_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

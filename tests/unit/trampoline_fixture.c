@@ -161,6 +161,9 @@ struct tf_machine *tf_create(void)
 	m->tasks = map(4096, NULL);
 	m->percpu = map((size_t)TF_CPUS * TF_SPACING, NULL);
 	/* So far away that a constant for the distance needs 64 bits, as in a guest. */
+	m->keys = mmap(NULL, VP_TRAMP_KEYS_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	must(m->keys != MAP_FAILED, "memory below 2 GiB");
 	m->data = map((size_t)TF_CPUS * TF_SPACING, (uint8_t *)((uintptr_t)m->percpu - FAR));
 	m->facts = (struct vp_facts){ .guest_id = 7,
 				      .task_pid = TF_TASK_PID,
@@ -204,8 +207,20 @@ void tf_destroy(struct tf_machine *m)
 	munmap(m->stack, 2 * TF_STACK);
 	munmap(m->tasks, 4096);
 	munmap(m->percpu, (size_t)TF_CPUS * TF_SPACING);
+	munmap(m->keys, VP_TRAMP_KEYS_BYTES);
 	munmap(m->data, (size_t)TF_CPUS * TF_SPACING);
 	free(m);
+}
+
+void tf_give_keys(struct tf_machine *m)
+{
+	uint64_t *words = (uint64_t *)(void *)m->keys;
+
+	m->guest.world.keys = (uint64_t)(uintptr_t)m->keys;
+	for (unsigned i = 0; i < VP_TRAMP_ENTRIES; i++) {
+		words[2 * i] = 0;
+		words[2 * i + 1] = VP_TRAMP_FREE;
+	}
 }
 
 void tf_reset(struct tf_machine *m)

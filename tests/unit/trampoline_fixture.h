@@ -43,6 +43,7 @@ struct tf_machine {
 	uint8_t *tasks;  /* one for each CPU */
 	uint8_t *percpu; /* TF_SPACING apart */
 	uint8_t *data;   /* … the same */
+	uint8_t *keys;   /* the table of keys: m->guest.world.keys leads there if a test has set it */
 	struct vp_facts facts;
 	struct vp_tramp_guest guest;
 	struct vp_trampoline t;
@@ -71,6 +72,9 @@ struct tf_machine {
 /** Never NULL. */
 struct tf_machine *tf_create(void);
 void tf_destroy(struct tf_machine *m);
+
+/** Trampolines may use the table of keys, which is empty. */
+void tf_give_keys(struct tf_machine *m);
 
 /** Words and rings as before any hit; for the words of the compiled trampoline. Tasks and areas stay. */
 void tf_reset(struct tf_machine *m);

@@ -11,7 +11,7 @@
 #include "tests/unit/trampoline_fixture.h"
 
 /* What the two registers that addresses are made of may be used as. */
-enum use { NOTHING, TASK, DATA };
+enum use { NOTHING, TASK, DATA, SET, KEYS }; /* SET: a number of a set; KEYS: where its keys begin */
 
 struct known {
 	enum use r11, rax;
@@ -97,8 +97,19 @@ static const char *check_task(const struct reader *r, const cs_x86_op *op)
 										   : NULL;
 }
 
+static const char *check_keys(const struct reader *r, const cs_x86_op *op)
+{
+	uint64_t at = (uint64_t)op->mem.disp - r->m->guest.world.keys;
+
+	if (op->access & CS_AC_WRITE || op->mem.index != X86_REG_INVALID)
+		return "a store to the keys";
+	return at + op->size > VP_TRAMP_WAYS * VP_TRAMP_KEY ? "memory beyond a set's keys" : NULL;
+}
+
 static const char *check_memory(const struct reader *r, const cs_x86_op *op)
 {
+	if (op->mem.segment == X86_REG_INVALID && op->mem.base == X86_REG_R11 && r->now.r11 == KEYS)
+		return check_keys(r, op);
 	if (op->mem.segment == X86_REG_INVALID)
 		return check_task(r, op);
 	if (op->mem.segment != X86_REG_GS)
@@ -107,6 +118,17 @@ static const char *check_memory(const struct reader *r, const cs_x86_op *op)
 		return check_percpu(r, op);
 	return op->mem.base == X86_REG_R11 && r->now.r11 == DATA ? check_data(r, op)
 								 : "GS with a computed address";
+}
+
+/* A shift can make of anything the number of a set, and of that where its keys begin. */
+static enum use shifted(const struct reader *r)
+{
+	unsigned id = r->insn->id;
+	int64_t by = r->x86->operands[1].imm;
+
+	if (id == X86_INS_SHR && by == VP_TRAMP_MIX_SHIFT)
+		return SET;
+	return (id == X86_INS_SHL || id == X86_INS_SAL) && by == 6 && r->now.r11 == SET ? KEYS : NOTHING;
 }
 
 /* What RAX and R11 are from now on. */
@@ -128,7 +150,7 @@ static void note_base(struct reader *r)
 		return;
 	if (r->now.r11 == DATA && r->insn->id == X86_INS_ADD)
 		return; /* a record's place: its offset, and where the records begin */
-	r->now.r11 = task ? TASK : NOTHING;
+	r->now.r11 = task ? TASK : src->type == X86_OP_IMM ? shifted(r) : NOTHING;
 	if (src->type == X86_OP_IMM && (uint64_t)src->imm - data < TF_SPACING &&
 	    (r->insn->id == X86_INS_MOVABS || r->insn->id == X86_INS_MOV)) {
 		r->now.r11 = DATA;

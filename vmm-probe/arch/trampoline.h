@@ -19,23 +19,45 @@
 
 #include "base/err.h"
 
-#define VP_TRAMP_REGS      6u
-#define VP_TRAMP_OPS_MAX   512u
-#define VP_TRAMP_BYTES_MAX 2048u
-#define VP_TRAMP_TEXT      16u /* bytes of a task's name that NAMED can compare */
+#define VP_TRAMP_REGS       6u
+#define VP_TRAMP_OPS_MAX    512u
+#define VP_TRAMP_BYTES_MAX  2048u
+#define VP_TRAMP_TEXT       16u /* bytes of a task's name that NAMED can compare */
 /* Bytes of the guest's stack that a trampoline uses at most. */
-#define VP_TRAMP_STACK_MAX 40u
+#define VP_TRAMP_STACK_MAX  40u
 /* Bytes of the instruction at a site, and of the jump that replaces it. */
-#define VP_TRAMP_SITE      5u
+#define VP_TRAMP_SITE       5u
 /* As operand b: the constant `value`, which fits in 32 bits with sign. */
-#define VP_TRAMP_IMM       0xffu
+#define VP_TRAMP_IMM        0xffu
+/*
+ * A table of keys: VP_TRAMP_SETS sets of VP_TRAMP_WAYS entries. A key is two words; the second one of a
+ * free entry is VP_TRAMP_FREE, which no key has. A key that is in the table stays there, unchanged.
+ */
+#define VP_TRAMP_SETS       64u
+#define VP_TRAMP_WAYS       4u
+#define VP_TRAMP_ENTRIES    (VP_TRAMP_SETS * VP_TRAMP_WAYS)
+#define VP_TRAMP_KEY        16u /* bytes */
+#define VP_TRAMP_KEYS_BYTES (VP_TRAMP_ENTRIES * VP_TRAMP_KEY)
+#define VP_TRAMP_FREE       (~0ull)
+/* A key's set is the highest bits of the exclusive or of its words, multiplied twice by this: an
+ * instruction's constant has 32 bits, by which small numbers would not reach the highest bits. */
+#define VP_TRAMP_MIX        (-1640531535) /* 2^32 by the golden ratio, with sign */
+#define VP_TRAMP_MIX_SHIFT  58u
+
+static inline uint32_t vp_tramp_set_of(uint64_t first, uint64_t second)
+{
+	const uint64_t mix = (uint64_t)(int64_t)VP_TRAMP_MIX;
+
+	return (uint32_t)((first ^ second) * mix * mix >> VP_TRAMP_MIX_SHIFT);
+}
+
 /* How often LEAST, MOST and RESERVE try, should an interrupt's own trampoline come between. */
-#define VP_TRAMP_TRIES     3u
+#define VP_TRAMP_TRIES 3u
 
 /*
  * X(NAME, WHAT): operations. Values have 64 bits. "data" is this CPU's part of our memory, of which `value`
- * is an offset. Only COMPARE, TEST, NAMED, arithmetic and what follows JUMP in this list change the result of
- * a comparison.
+ * is an offset. Only COMPARE, TEST, NAMED, arithmetic, KEYED and what follows JUMP in this list change the
+ * result of a comparison.
  */
 #define VP_TRAMP_KINDS(X)                                                                                \
 	X(NOP, "nothing")                                                                                \
@@ -55,6 +77,7 @@
 	X(SHR, "dst = a >> value, unsigned")                                                             \
 	X(SAR, "dst = a >> value, signed")                                                               \
 	X(NOT, "dst = ~a")                                                                               \
+	X(KEYED, "dst = 8 * number of the table's entry with key a, b; without one, go on at `target`")  \
 	X(COMPARE, "compares a with b; VP_TRAMP_LESS is the sign of the wrapped difference")             \
 	X(TEST, "compares a with 0; for VP_TRAMP_EQUAL and its opposite")                                \
 	X(NAMED, "compares `size` bytes of `text` with those at `disp` in the running task; as TEST")    \
@@ -64,6 +87,8 @@
 	X(LEAST, "the word at data + value = the less of it and a, signed")                              \
 	X(MOST, "the word at data + value = the greater of it and a, signed")                            \
 	X(QUANTIZE, "add 1 to the word of quantize()'s bucket of a, of those at data + value")           \
+	X(COUNT_KEYED, "add 1 to the word at data + value + b, the result of KEYED")                     \
+	X(SUM_KEYED, "add a to the word at data + value + b, the result of KEYED")                       \
 	X(RESERVE, "begin the next record of the ring; if it is full, count that and go on at `target`") \
 	X(STORE_CONST, "`size` bytes at `disp` in the record = value, below 2^31")                       \
 	X(STORE_ARG, "8 bytes at `disp` in the record = argument number a")                              \
@@ -125,6 +150,9 @@ struct vp_tramp_world {
 	/* What is to be added to the base of a CPU's per-CPU area for the address of its data. */
 	uint64_t data;
 	uint64_t lost; /* in data: a word, counts what LEAST and MOST gave up */
+	/* The address of the table of keys, a multiple of VP_TRAMP_KEY in the last 2 GiB, where the guest can
+	 * only read; 0: there is none. */
+	uint64_t keys;
 	struct vp_tramp_ring ring;
 	uint8_t port; /* EXIT's, below 256 */
 };

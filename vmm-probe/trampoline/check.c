@@ -15,18 +15,22 @@
  *    8  a record is RESERVE, stores and PUBLISH without anything between; no jump leads into it; a store is
  *       within the record
  *    9  EXIT is the last operation, and without a record
+ *   10  the table of keys is aligned and in reach of a displacement; what uses KEYED's result follows it
+ * directly, and no jump leads there
  */
 #include "vmm-probe/arch/regs.h"
 #include "vmm-probe/trampoline/trampoline.h"
 
 #define QUANTIZE_WORDS 127u
 #define RING_MAX       (1u << 30)
+#define NO_ENTRY       0xfeu /* no register, nor a constant */
 
 struct checker {
 	const struct vp_tramp_guest *guest;
 	const struct vp_tramp_op *ops;
 	uint32_t nops, at;
-	bool record; /* at is in one */
+	bool record;   /* at is in one */
+	uint8_t entry; /* the register with KEYED's result */
 };
 
 #define BAD(c, rule, ...) \
@@ -35,6 +39,11 @@ struct checker {
 static bool in_record(const struct vp_tramp_op *op)
 {
 	return op->kind > VP_TRAMP_RESERVE && op->kind <= VP_TRAMP_PUBLISH;
+}
+
+static bool is_keyed(const struct vp_tramp_op *op)
+{
+	return op->kind == VP_TRAMP_COUNT_KEYED || op->kind == VP_TRAMP_SUM_KEYED;
 }
 
 /* --- values ---------------------------------------------------------------------------------- */
@@ -101,12 +110,14 @@ static struct ot_err *check_load(const struct checker *c, const struct vp_tramp_
 
 static struct ot_err *check_jump(const struct checker *c, const struct vp_tramp_op *op)
 {
-	if (op->kind != VP_TRAMP_JUMP && op->kind != VP_TRAMP_RESERVE)
+	if (op->kind != VP_TRAMP_JUMP && op->kind != VP_TRAMP_RESERVE && op->kind != VP_TRAMP_KEYED)
 		return NULL;
 	if (op->cond > VP_TRAMP_NOT_ABOVE || op->target <= c->at || op->target > c->nops)
 		return BAD(c, 4, "a jump to %u of %u", op->target, c->nops);
 	if (op->target < c->nops && in_record(&c->ops[op->target]))
 		return BAD(c, 8, "a jump into a record");
+	if (op->target < c->nops && is_keyed(&c->ops[op->target]))
+		return BAD(c, 10, "a jump to what uses an entry");
 	return NULL;
 }
 
@@ -155,11 +166,32 @@ static struct ot_err *check_words(const struct checker *c, const struct vp_tramp
 	case VP_TRAMP_COUNT:
 	case VP_TRAMP_SUM:
 		return check_word(c, op->value, 1);
+	case VP_TRAMP_COUNT_KEYED:
+	case VP_TRAMP_SUM_KEYED:
+		return check_word(c, op->value, VP_TRAMP_ENTRIES);
 	case VP_TRAMP_QUANTIZE:
 		return check_word(c, op->value, QUANTIZE_WORDS);
 	default:
 		return NULL;
 	}
+}
+
+/* The result of KEYED, until something else is done, is 8 times a number below VP_TRAMP_ENTRIES. */
+static struct ot_err *check_keyed(struct checker *c, const struct vp_tramp_op *op)
+{
+	const uint64_t keys = c->guest->world.keys, end = keys + VP_TRAMP_KEYS_BYTES;
+
+	if (is_keyed(op) && op->b != c->entry)
+		return BAD(c, 10, "an entry that was not looked up");
+	if (!is_keyed(op))
+		c->entry = NO_ENTRY;
+	if (op->kind != VP_TRAMP_KEYED)
+		return NULL;
+	if (!keys || keys & (VP_TRAMP_KEY - 1) || keys > end || (int64_t)keys != (int32_t)keys ||
+	    (int64_t)end != (int32_t)end || op->b == VP_TRAMP_IMM)
+		return BAD(c, 10, "keys at %#llx", (unsigned long long)keys);
+	c->entry = op->dst;
+	return NULL;
 }
 
 static struct ot_err *check_store(const struct checker *c, const struct vp_tramp_op *op)
@@ -199,7 +231,7 @@ static struct ot_err *check_record(struct checker *c, const struct vp_tramp_op *
 struct ot_err *vp_trampoline_check(const struct vp_tramp_guest *guest, const struct vp_tramp_op *ops,
 				   uint32_t nops)
 {
-	struct checker c = { .guest = guest, .ops = ops, .nops = nops };
+	struct checker c = { .guest = guest, .ops = ops, .nops = nops, .entry = NO_ENTRY };
 
 	if (nops > VP_TRAMP_OPS_MAX)
 		return BAD(&c, 1, "%u operations", nops);
@@ -213,6 +245,7 @@ struct ot_err *vp_trampoline_check(const struct vp_tramp_guest *guest, const str
 		OT_TRY(check_load(&c, op));
 		OT_TRY(check_jump(&c, op));
 		OT_TRY(check_words(&c, op));
+		OT_TRY(check_keyed(&c, op));
 		OT_TRY(check_record(&c, op));
 		if (op->kind == VP_TRAMP_EXIT && c.at + 1 != nops)
 			return BAD(&c, 9, "operations behind an exit");

@@ -41,20 +41,47 @@ static void land(struct vp_tramp_maker *m, uint32_t first)
 
 /* --- all in place ---------------------------------------------------------------------------- */
 
-/* Words if possible, else a record, if there is a ring for it. */
+/* How far a trampoline has got. */
+struct end {
+	uint32_t nops, ncells, data_used;
+	bool full;
+};
+
+/* As it was before a way of doing the actions was tried. */
+static void begin_again(struct vp_tramp_maker *m, const struct end *before)
+{
+	m->out->nops = before->nops;
+	m->out->ncells = before->ncells;
+	m->out->data_used = before->data_used;
+	m->out->table.nwords = 0;
+	m->full = before->full;
+}
+
+/* @way, if *err says that what was tried before can't be done. Its own reason replaces that if @tells. */
+static void try_instead(struct vp_tramp_maker *m, struct ot_err *(*way)(struct vp_tramp_maker *m),
+			const struct end *before, bool tells, struct ot_err **err)
+{
+	if (!*err || ot_err_code(*err) == OT_ERR_NO_MEMORY)
+		return;
+	begin_again(m, before);
+	struct ot_err *next = way(m), *out = *err;
+	if (next && !tells && ot_err_code(next) != OT_ERR_NO_MEMORY)
+		out = next;
+	else
+		*err = next;
+	ot_err_destroy(out);
+}
+
+/* Words if possible, else a table of keys, else a record, if there is a ring for it. */
 static struct ot_err *actions(struct vp_tramp_maker *m)
 {
-	struct vp_trampoline *t = m->out;
-	uint32_t nops = t->nops, ncells = t->ncells, data = t->data_used;
+	const struct end before = { m->out->nops, m->out->ncells, m->out->data_used, m->full };
 	struct ot_err *err = vp_tramp_words(m);
 
-	if (!err || ot_err_code(err) == OT_ERR_NO_MEMORY || !m->guest->world.ring.count)
-		return err;
-	ot_err_destroy(err);
-	t->nops = nops;
-	t->ncells = ncells;
-	t->data_used = data;
-	return vp_tramp_record(m);
+	try_instead(m, vp_tramp_keyed, &before, false, &err);
+	if (m->guest->world.ring.count)
+		try_instead(m, vp_tramp_record, &before, true, &err);
+	return err;
 }
 
 static struct ot_err *in_place(struct vp_tramp_maker *m)
@@ -107,6 +134,7 @@ static struct ot_err *filter_or(struct vp_tramp_maker *m, uint32_t data_used, st
 {
 	m->full = false;
 	m->out->nops = m->out->ncells = 0;
+	m->out->table.nwords = 0;
 	m->out->data_used = data_used;
 	for (uint32_t i = 0; i < m->site->nclauses; i++)
 		if (!m->site->clauses[i].clause->predicate)
@@ -116,16 +144,34 @@ static struct ot_err *filter_or(struct vp_tramp_maker *m, uint32_t data_used, st
 	return filter(m);
 }
 
+/* Behind the clause: an exit for what its table of keys has not. */
+static void exit_on_miss(struct vp_tramp_maker *m)
+{
+	struct vp_trampoline *t = m->out;
+
+	if (!t->table.nwords || m->full)
+		return;
+	struct vp_tramp_op *past = vp_tramp_add(m, VP_TRAMP_JUMP);
+	for (uint32_t i = 0; i < t->nops; i++)
+		if (t->ops[i].kind == VP_TRAMP_KEYED)
+			t->ops[i].target = (uint16_t)t->nops;
+	vp_tramp_add(m, VP_TRAMP_EXIT);
+	past->target = (uint16_t)t->nops;
+}
+
 struct ot_err *vp_trampoline_compile(const struct vp_tramp_guest *guest, const struct vp_tramp_site *site,
 				     uint32_t data_used, struct vp_trampoline *ret)
 {
 	struct vp_tramp_maker m = { .guest = guest, .site = site, .out = ret };
 
 	ret->nops = ret->ncells = 0;
+	ret->table = (struct vp_tramp_table){ 0 };
 	ret->data_used = data_used;
 	ret->exits = false;
 	ret->why[0] = '\0';
 	struct ot_err *err = each(&m, in_place);
+	if (!err)
+		exit_on_miss(&m);
 	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY)
 		err = filter_or(&m, data_used, err);
 	if (!err && m.full)

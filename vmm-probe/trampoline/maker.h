@@ -13,10 +13,15 @@
 /* Virtual registers; those between are DIF's, whose first one is always 0. */
 #define VP_TRAMP_RESULT   0u
 #define VP_TRAMP_ZERO     ((unsigned)DIF_NREGS)
-#define VP_TRAMP_VIRTUALS (DIF_NREGS + 1u)
+#define VP_TRAMP_FIRST    (DIF_NREGS + 1u) /* a key's words */
+#define VP_TRAMP_SECOND   (DIF_NREGS + 2u)
+#define VP_TRAMP_ENTRY    (DIF_NREGS + 3u)
+#define VP_TRAMP_VIRTUALS (DIF_NREGS + 4u)
 
-/* The target of a jump that leaves its clause, until the clause's end is known. */
+/* The target of a jump that leaves its clause, until the clause's end is known; that of one for a key that is
+ * not in the table, until there is an exit. */
 #define VP_TRAMP_SKIP 0xffffu
+#define VP_TRAMP_MISS 0xfffeu
 
 struct vp_tramp_maker {
 	const struct vp_tramp_guest *guest;
@@ -39,6 +44,10 @@ OT_MUST_CHECK struct ot_err *vp_tramp_registers(struct vp_tramp_maker *m, uint32
 
 /** Append the clause's actions, which must all be aggregations that can be done in place. */
 OT_MUST_CHECK struct ot_err *vp_tramp_words(struct vp_tramp_maker *m);
+
+/** Append the clause's only aggregation, by a key that the table of keys may have: VP_TRAMP_MISS where it has
+ * not. */
+OT_MUST_CHECK struct ot_err *vp_tramp_keyed(struct vp_tramp_maker *m);
 
 /** Append a record with all that the clause's actions read. */
 OT_MUST_CHECK struct ot_err *vp_tramp_record(struct vp_tramp_maker *m);

@@ -7,7 +7,9 @@
 
 static bool has_b(const struct vp_tramp_op *op)
 {
-	bool binary = (op->kind >= VP_TRAMP_ADD && op->kind <= VP_TRAMP_XOR) || op->kind == VP_TRAMP_COMPARE;
+	bool binary = (op->kind >= VP_TRAMP_ADD && op->kind <= VP_TRAMP_XOR) ||
+		      op->kind == VP_TRAMP_COMPARE || op->kind == VP_TRAMP_KEYED ||
+		      op->kind == VP_TRAMP_COUNT_KEYED || op->kind == VP_TRAMP_SUM_KEYED;
 
 	return binary && op->b != VP_TRAMP_IMM;
 }
@@ -23,7 +25,11 @@ static uint32_t uses(const struct vp_tramp_op *op)
 	case VP_TRAMP_OR:
 	case VP_TRAMP_XOR:
 	case VP_TRAMP_COMPARE:
+	case VP_TRAMP_KEYED:
+	case VP_TRAMP_SUM_KEYED:
 		return 1u << op->a | (has_b(op) ? 1u << op->b : 0);
+	case VP_TRAMP_COUNT_KEYED:
+		return 1u << op->b;
 	case VP_TRAMP_MOV:
 	case VP_TRAMP_SHL:
 	case VP_TRAMP_SHR:
@@ -42,7 +48,7 @@ static uint32_t uses(const struct vp_tramp_op *op)
 
 static bool is_value(const struct vp_tramp_op *op)
 {
-	return op->kind >= VP_TRAMP_CONST && op->kind <= VP_TRAMP_NOT;
+	return op->kind >= VP_TRAMP_CONST && op->kind <= VP_TRAMP_KEYED;
 }
 
 /* Operations whose result is not read become NOPs. */

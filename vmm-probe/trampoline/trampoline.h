@@ -8,6 +8,8 @@
  * engine/service/resident.c is its caller.
  *
  *   clause on an fentry ──► words     all its actions are aggregations of numbers: they are done in place
+ *                      ├──► table     the same with a key that differs: what the table of keys has is done in
+ *                      │              place, and the vCPU exits for other keys
  *                      ├──► record    what its actions read fits in a record of the agent's format: the host
  *                      │              evaluates them when it takes the record
  *                      ├──► filter    its predicate is evaluated in place; where it holds, the vCPU exits
@@ -65,11 +67,20 @@ struct vp_tramp_cell {
 	uint32_t nwords;
 };
 
+/* A clause whose aggregation has an entry for each key of the table of keys: `nwords` arrays of
+ * VP_TRAMP_ENTRIES words. The first of an entry's words differs after each hit. */
+struct vp_tramp_table {
+	uint32_t clause, action; /* indices */
+	uint32_t at;             /* offset in data, a multiple of 8 */
+	uint32_t nwords;         /* of an entry; 0: there is no table */
+};
+
 struct vp_trampoline {
 	struct vp_tramp_op ops[VP_TRAMP_OPS_MAX];
 	uint32_t nops;
 	struct vp_tramp_cell cells[VP_TRAMP_CELLS_MAX];
 	uint32_t ncells;
+	struct vp_tramp_table table;
 	uint32_t data_used;     /* bytes of data in use, from 0 on */
 	bool exits;             /* it is a filter in front of an exit */
 	char why[VP_TRAMP_WHY]; /* … and why it has to exit */

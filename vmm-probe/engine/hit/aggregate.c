@@ -8,6 +8,7 @@
 #include "vmm-probe/engine/hit/aggregate.h"
 #include "dif/vm/hash.h"
 #include "vmm-probe/engine/hit/buffer.h"
+#include "vmm-probe/engine/hit/keyed.h"
 #include "vmm-probe/engine/hit/task.h"
 
 _Static_assert(VP_KEY_WORDS == DIF_AGG_RECENT_KEYS, "what is remembered is compared whole");
@@ -55,7 +56,7 @@ static void put_key(struct vp_vcpu_session *v, const struct vp_step *step)
 	memset(dst + len, 0, step->size - len);
 }
 
-static void put_keys(struct vp_vcpu_session *v, const struct dif_agg_layout *agg)
+void vp_put_keys(struct vp_vcpu_session *v, const struct dif_agg_layout *agg)
 {
 	for (uint32_t i = 0; i < agg->nkeys; i++)
 		put_key(v, &v->ecb->clause->steps[agg->keys[i].action]);
@@ -122,7 +123,7 @@ static uint64_t *find_by_words(struct vp_vcpu_session *v, const struct vp_step *
 
 	if (ot_likely(is_key(v, r, owner, step->nwords)))
 		return r->words;
-	put_keys(v, step->agg);
+	vp_put_keys(v, step->agg);
 	uint64_t *words = look_up(v, step, tab);
 	if (words) {
 		r->owner = owner;
@@ -134,8 +135,14 @@ static uint64_t *find_by_words(struct vp_vcpu_session *v, const struct vp_step *
 
 static uint64_t *find_words(struct vp_vcpu_session *v, const struct vp_step *step, struct dif_aggtab *tab)
 {
-	if (step->nwords)
+	struct vp_keyed *keyed;
+
+	if (step->nwords) {
+		keyed = __atomic_load_n(&v->ecb->clause->keyed, __ATOMIC_ACQUIRE);
+		if (ot_unlikely(keyed))
+			vp_keyed_learn(v, keyed, v->key[0]);
 		return find_by_words(v, step, tab);
+	}
 	return step->single ? find_single(v, step, tab) : look_up(v, step, tab);
 }
 

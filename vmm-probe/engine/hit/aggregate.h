@@ -8,6 +8,9 @@
 /** The words of an element of the key (VP_TO_KEY), into v->key. */
 enum dif_fault vp_key_evaluate(struct vp_vcpu_session *v, const struct vp_step *step);
 
+/** Make the tuple's keys of v->key, for v->ecb's clause. */
+void vp_put_keys(struct vp_vcpu_session *v, const struct dif_agg_layout *agg);
+
 /** Aggregate under the key that the steps before @p step have left; without room, count a drop. FAULT: the
  * value could not be evaluated, *fault says why. */
 enum vp_step_result vp_aggregate(struct vp_vcpu_session *v, const struct vp_step *step,

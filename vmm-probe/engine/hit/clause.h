@@ -14,6 +14,7 @@
 struct vp_engine_session;
 struct vp_load;
 struct vp_counter;
+struct vp_keyed;
 
 /* Destination of an action's value. */
 enum vp_dest { VP_TO_NOTHING, VP_TO_RECORD, VP_TO_TUPLE, VP_TO_KEY, VP_TO_INCREMENT };
@@ -60,6 +61,7 @@ struct vp_clause {
 	/* service/resident.c: where its words are in the data of trampolines, if all of its ECBs share them;
 	 * end 0: there are none yet */
 	uint32_t words_at, words_end;
+	struct vp_keyed *keyed; /* … the keys that they know, to which hits add (hit/keyed.h); atomic; NULL */
 };
 
 /* A site's program (vp_batch_site.program, .raw). */

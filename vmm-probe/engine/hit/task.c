@@ -127,8 +127,7 @@ bool vp_runs_user(struct vp_vcpu_session *v)
 	       vp_mode_is_user(vp_reg(v, VP_REG_MODE));
 }
 
-/* What is behind the NUL is of names that the task had before. */
-static void cut_name(uint64_t name[VP_NAME_WORDS])
+void vp_cut_name(uint64_t name[VP_NAME_WORDS])
 {
 	const uint64_t ones = 0x0101010101010101ull, tops = 0x8080808080808080ull;
 	bool ended = false;
@@ -153,7 +152,7 @@ static void read_name(struct vp_vcpu_session *v, uint64_t name[VP_NAME_WORDS])
 	memset(name, 0, VP_NAME_BYTES);
 	if (!task || f->task_comm == VP_NO_OFFSET || !vp_load_kernel(v, task + f->task_comm, name, size))
 		memset(name, 0, VP_NAME_BYTES);
-	cut_name(name);
+	vp_cut_name(name);
 }
 
 void vp_task_name(struct vp_vcpu_session *v, uint64_t name[VP_NAME_WORDS])
@@ -162,7 +161,7 @@ void vp_task_name(struct vp_vcpu_session *v, uint64_t name[VP_NAME_WORDS])
 
 	if (v->event) {
 		memcpy(name, v->event->comm, VP_NAME_BYTES);
-		cut_name(name);
+		vp_cut_name(name);
 		return;
 	}
 	if (!(r->known & VP_RUNNING_NAME)) {

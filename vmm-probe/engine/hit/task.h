@@ -36,6 +36,8 @@ bool vp_runs_user(struct vp_vcpu_session *v);
 /** The running task's name, zeros behind its end; all zero if it is unknown. Only where the kernel's names
  * have VP_NAME_BYTES at most. */
 void vp_task_name(struct vp_vcpu_session *v, uint64_t name[VP_NAME_WORDS]);
+/** Zeros for what is behind the name's NUL, which is of names that the task had before. */
+void vp_cut_name(uint64_t name[VP_NAME_WORDS]);
 /** The length of such a name. */
 static inline uint32_t vp_name_length(const uint64_t name[VP_NAME_WORDS])
 {

@@ -78,6 +78,10 @@ void vp_spec_clean(struct vp_engine_session *es, uint64_t now);
 uint64_t *vp_entry_of(struct vp_engine_session *es, const struct vp_ecb *ecb, uint32_t action, uint32_t vcpu,
 		      uint32_t half);
 
+/** The same for a key by its words, as vp_key_evaluate() makes them. */
+uint64_t *vp_entry_by_words(struct vp_engine_session *es, const struct vp_ecb *ecb, uint32_t action,
+			    const uint64_t *words, uint32_t vcpu, uint32_t half);
+
 /* --- counters.c: clauses that only count ---------------------------------------------------------- */
 
 /** Give @p ecb a slot if it only counts and the backend has a free one. */

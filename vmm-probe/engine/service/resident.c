@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vmm-probe/engine/hit/keyed.h"
 #include "vmm-probe/engine/hit/walk.h"
 #include "vmm-probe/engine/service/parts.h"
 #include "vmm-probe/trampoline/trampoline.h"
@@ -164,14 +165,26 @@ static struct vp_tramp_guest guest_of(const struct vp_resident *r, const struct 
 	return g;
 }
 
-/* Does a key of its aggregations depend on the probe? */
+/* Does the value depend on the probe? */
+static bool names_probe(const struct dif_object *o)
+{
+	for (uint32_t i = 0; i < o->text_len; i++) {
+		uint32_t id = dif_insn_idx(o->text[i]);
+		if (dif_insn_op(o->text[i]) == DIF_OP_ldgs &&
+		    ((id >= DIF_VAR_probeprov && id <= DIF_VAR_probename) || id == DIF_VAR_id ||
+		     id == DIF_VAR_epid))
+			return true;
+	}
+	return false;
+}
+
+/* Does a key of its aggregations? */
 static bool is_per_probe(const struct dif_clause *clause)
 {
 	for (uint32_t i = 0; i < clause->nactions; i++) {
 		const struct dif_action *a = &clause->actions[i];
-		for (uint32_t k = 0; a->is_key && a->object && k < a->object->text_len; k++)
-			if (dif_insn_op(a->object->text[k]) == DIF_OP_ldgs)
-				return true;
+		if (a->is_key && a->object && names_probe(a->object))
+			return true;
 	}
 	return false;
 }
@@ -201,6 +214,11 @@ static struct ot_err *compile(const struct vp_resident *r, const struct vp_tramp
 	return vp_trampoline_compile(guest, &t, data_used, r->compiled);
 }
 
+static uint32_t code_left(const struct vp_resident *r)
+{
+	return r->room.code_size - r->code_used - r->keys_used;
+}
+
 /* Assemble the compiled trampoline behind those that are in the room. */
 static struct ot_err *place_code(struct vp_resident *r, const struct vp_tramp_guest *guest,
 				 struct vp_site *site)
@@ -210,7 +228,7 @@ static struct ot_err *place_code(struct vp_resident *r, const struct vp_tramp_gu
 	struct vp_tramp_code code = { .bytes = r->room.code + r->code_used, .size = VP_TRAMP_BYTES_MAX };
 	uint8_t jump[VP_TRAMP_SITE];
 
-	if (r->room.code_size - r->code_used < VP_TRAMP_BYTES_MAX)
+	if (code_left(r) < VP_TRAMP_BYTES_MAX)
 		return ot_err_new(OT_ERR_LIMIT, NO_ROOM);
 	OT_TRY(vp_trampoline_emit(t->ops, t->nops, &guest->world, gva, site->gva + VP_TRAMP_SITE, &code));
 	if (!vp_trampoline_jump(site->gva, gva, jump))
@@ -221,22 +239,52 @@ static struct ot_err *place_code(struct vp_resident *r, const struct vp_tramp_gu
 	return NULL;
 }
 
+/* Where a table of the clause's keys is, or could be, in the guest; 0: nowhere. */
+static uint64_t place_keys(const struct vp_resident *r, const struct vp_clause *shared)
+{
+	const uint64_t end = r->room.code_gva + r->room.code_size;
+
+	if (shared && shared->keyed)
+		return r->room.code_gva + (uint64_t)((uint8_t *)shared->keyed->keys - r->room.code);
+	if (!shared || code_left(r) < VP_TRAMP_KEYS_BYTES + VP_TRAMP_BYTES_MAX)
+		return 0;
+	return end - r->keys_used - VP_TRAMP_KEYS_BYTES;
+}
+
+/* Words or a table for what was compiled, which used data from @from on. */
+static struct ot_err *add_memory(struct vp_resident *r, const struct vp_tramp_guest *guest,
+				 const struct vp_site *site, struct vp_clause *shared, uint32_t from)
+{
+	const struct vp_trampoline *t = r->compiled;
+
+	if (t->exits || (!t->ncells && !t->table.nwords))
+		return NULL;
+	if (t->table.nwords) {
+		OT_TRY(vp_resident_add_table(&t->table, site->ecbs[0],
+					     r->room.code + (guest->world.keys - r->room.code_gva)));
+		r->keys_used += VP_TRAMP_KEYS_BYTES;
+	} else {
+		OT_TRY(vp_resident_add_words(t, site->ecbs));
+	}
+	r->data_used = t->data_used;
+	if (shared) {
+		shared->words_at = from;
+		shared->words_end = r->data_used;
+	}
+	return NULL;
+}
+
 static struct ot_err *make(struct vp_resident *r, struct vp_site *site)
 {
-	const struct vp_tramp_guest guest = guest_of(r, site);
+	struct vp_tramp_guest guest = guest_of(r, site);
 	struct vp_clause *shared = shares_words(site);
 	bool again = shared && shared->words_end;
 	uint32_t from = again ? shared->words_at : r->data_used;
 
+	guest.world.keys = place_keys(r, shared);
 	OT_TRY(compile(r, &guest, site, from));
-	if (!r->compiled->exits && r->compiled->ncells && !again) {
-		OT_TRY(vp_resident_add_words(r->compiled, site->ecbs));
-		r->data_used = r->compiled->data_used;
-		if (shared) {
-			shared->words_at = from;
-			shared->words_end = r->data_used;
-		}
-	}
+	if (!again)
+		OT_TRY(add_memory(r, &guest, site, shared, from));
 	return place_code(r, &guest, site);
 }
 
@@ -399,7 +447,8 @@ void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t 
 	}
 	n = snprintf(ret, size, "resident probes: %u places", s->resident.sites);
 	if (s->resident.filters)
-		n += snprintf(ret + n, size - (size_t)n, ", %u of which exit where a predicate holds",
+		n += snprintf(ret + n, size - (size_t)n,
+			      ", %u of which exit where a predicate holds, or for a new key",
 			      s->resident.filters);
 	if (s->resident.traps)
 		snprintf(ret + n, size - (size_t)n, "; %u places are trapped: %s", s->resident.traps,

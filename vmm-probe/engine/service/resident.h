@@ -6,6 +6,7 @@
  *
  *   plan ─────► resident.c         compiles a trampoline for each site whose sessions all ask for it
  *   exchange ─► resident_words.c   adds what the trampolines have counted to the halves
+ *               resident_table.c   … by keys that differ
  *
  * Room is never reused: a task that was interrupted in a trampoline may resume there at any later time. So
  * the room fills up, and the sites that come after that are trapped.
@@ -22,6 +23,8 @@
 struct vp_engine_session;
 struct vp_enabled_batch;
 struct vp_resident_site;
+struct vp_resident_table;
+struct vp_tramp_table;
 struct vp_trampoline;
 
 /* One for each engine. */
@@ -31,6 +34,7 @@ struct vp_resident {
 	uint64_t tried;                /* the kernel for which mapping it was tried last */
 	char why[VP_RESIDENT_WHY];     /* … and why that failed */
 	uint32_t code_used, data_used; /* bytes; they only grow */
+	uint32_t keys_used;            /* the same, from the code's end down */
 	/* The resident sites of the last plan, by host address; the ECBs of all of them. */
 	struct vp_resident_site *sites;
 	struct vp_ecb **ecbs;
@@ -56,6 +60,7 @@ struct vp_resident_session {
 	uint32_t sites, filters, traps;
 	char why[VP_RESIDENT_WHY]; /* why the first trapped one has no trampoline */
 	struct vp_resident_words *words;
+	struct vp_resident_table *tables;
 };
 
 /** Compile trampolines for the sites of @p plan (NULL: there are none). A site that can't have one is
@@ -83,5 +88,16 @@ void vp_resident_base(struct vp_engine_session *es);
 /** Add what was counted since to the halves just handed over; @p stopped as for vp_counters_fold(). */
 void vp_resident_fold(struct vp_engine_session *es, bool stopped);
 void vp_resident_free(struct vp_engine_session *es);
+
+/* --- resident_table.c ---------------------------------------------------------------------------- */
+
+/** Register @p table of a trampoline, compiled for @p ecb, whose keys are at @p keys (VP_TRAMP_KEYS_BYTES,
+ * which the guest can only read). Its clause's hits add to them from now on. */
+OT_MUST_CHECK struct ot_err *vp_resident_add_table(const struct vp_tramp_table *table,
+						   const struct vp_ecb *ecb, void *keys);
+/** What vp_resident_base(), vp_resident_fold() and vp_resident_free() do, for tables. */
+void vp_resident_tables_base(struct vp_engine_session *es);
+void vp_resident_tables_fold(struct vp_engine_session *es, uint32_t vcpu, uint32_t half);
+void vp_resident_tables_free(struct vp_engine_session *es);
 
 #endif

@@ -122,6 +122,7 @@ void vp_resident_base(struct vp_engine_session *es)
 {
 	for (struct vp_resident_words *w = es->service->resident.words; w; w = w->next)
 		set_base(es, w);
+	vp_resident_tables_base(es);
 }
 
 /* --- into the halves --------------------------------------------------------------------------- */
@@ -181,12 +182,16 @@ static void fold_all(struct vp_engine_session *es, uint32_t vcpu, uint32_t half)
 
 void vp_resident_fold(struct vp_engine_session *es, bool stopped)
 {
-	for (uint32_t i = 0; es->service->resident.words && i < es->open.nvcpus; i++)
-		fold_all(es, i, es->vcpus[i].active ^ (stopped ? 0 : 1));
+	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
+		uint32_t half = es->vcpus[i].active ^ (stopped ? 0 : 1);
+		fold_all(es, i, half);
+		vp_resident_tables_fold(es, i, half);
+	}
 }
 
 void vp_resident_free(struct vp_engine_session *es)
 {
 	free_list(es->service->resident.words);
 	es->service->resident.words = NULL;
+	vp_resident_tables_free(es);
 }

@@ -224,7 +224,7 @@ static unsigned count_pushed(const struct vp_tramp_op *ops, uint32_t nops)
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < nops; i++) {
-		bool value = ops[i].kind >= VP_TRAMP_CONST && ops[i].kind <= VP_TRAMP_NOT;
+		bool value = ops[i].kind >= VP_TRAMP_CONST && ops[i].kind <= VP_TRAMP_KEYED;
 		if (value && ops[i].dst + 1u > n)
 			n = ops[i].dst + 1u;
 	}
@@ -277,6 +277,9 @@ static struct ot_err *operation(struct vp_emitter *e, const struct vp_tramp_op *
 		return NULL;
 	case VP_TRAMP_JUMP:
 		jump(e, op);
+		return NULL;
+	case VP_TRAMP_KEYED:
+		vp_emit_keyed(e, op);
 		return NULL;
 	case VP_TRAMP_EXIT:
 		return leave(e, true);

@@ -33,7 +33,9 @@ enum vp_reg vp_emit_reg(uint8_t reg);
 enum vp_reg vp_emit_arg(uint8_t n);
 /** A jump to an operation, whose place is filled in when it is known. */
 void vp_emit_jump_to(struct vp_emitter *e, uint32_t jump, uint16_t target);
-/** COUNT to QUANTIZE. */
+/** KEYED. */
+void vp_emit_keyed(struct vp_emitter *e, const struct vp_tramp_op *op);
+/** COUNT to SUM_KEYED. */
 void vp_emit_word(struct vp_emitter *e, const struct vp_tramp_op *op);
 /** RESERVE to PUBLISH. */
 void vp_emit_record(struct vp_emitter *e, const struct vp_tramp_op *op);

@@ -13,6 +13,7 @@
  */
 #include "vmm-probe/arch/x86/trampoline/emit.h"
 
+#define SET_SHIFT     6  /* bytes of a set of keys, 2^6 */
 #define QUANTIZE_ZERO 63 /* the bucket of 0, as in dif/vm/agg.c */
 
 static const struct vp_asm_place here = { VP_ASM_GS_R11, 0 };
@@ -85,6 +86,52 @@ static void bucket(struct vp_emitter *e)
 	vp_asm_land(a, zero, true);
 }
 
+/* --- keys ------------------------------------------------------------------------------------ */
+
+static struct vp_asm_place key_word(const struct vp_emitter *e, unsigned way, unsigned word)
+{
+	return (struct vp_asm_place){ VP_ASM_R11, (int32_t)(e->world->keys + way * VP_TRAMP_KEY + word * 8) };
+}
+
+/* R11 = where the key's set begins in the table. A key's second word is written last, so it is compared
+ * first: who sees it sees the first one. */
+void vp_emit_keyed(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	enum vp_reg first = vp_emit_reg(op->a), second = vp_emit_reg(op->b);
+	struct vp_assembler *a = &e->a;
+	uint32_t found[VP_TRAMP_WAYS];
+
+	_Static_assert(VP_TRAMP_SETS == 1u << (64 - VP_TRAMP_MIX_SHIFT), "a shift makes the set's number");
+	_Static_assert(VP_TRAMP_WAYS * VP_TRAMP_KEY == 1u << SET_SHIFT, "a set's bytes");
+	vp_asm_reg(a, VP_ASM_MOV, VP_EMIT_SCRATCH, first);
+	vp_asm_reg(a, VP_ASM_XOR, VP_EMIT_SCRATCH, second);
+	for (unsigned i = 0; i < 2; i++)
+		vp_asm_mul_imm(a, VP_EMIT_SCRATCH, VP_EMIT_SCRATCH, VP_TRAMP_MIX);
+	vp_asm_unary(a, VP_ASM_SHR, VP_EMIT_SCRATCH, VP_TRAMP_MIX_SHIFT);
+	vp_asm_unary(a, VP_ASM_SHL, VP_EMIT_SCRATCH, SET_SHIFT);
+	for (unsigned i = 0; i < VP_TRAMP_WAYS; i++) {
+		vp_asm_fetch(a, VP_ASM_CMP, second, key_word(e, i, 1));
+		uint32_t other = vp_asm_jump_if(a, VP_ASM_NE, true);
+		vp_asm_fetch(a, VP_ASM_CMP, first, key_word(e, i, 0));
+		found[i] = vp_asm_jump_if(a, VP_ASM_E, true);
+		vp_asm_land(a, other, true);
+	}
+	vp_emit_jump_to(e, vp_asm_jump(a, false), op->target);
+	for (unsigned i = VP_TRAMP_WAYS; i-- > 0;) {
+		vp_asm_land(a, found[i], true);
+		if (i)
+			vp_asm_imm(a, VP_ASM_ADD, VP_EMIT_SCRATCH, VP_TRAMP_KEY);
+	}
+	vp_asm_unary(a, VP_ASM_SHR, VP_EMIT_SCRATCH, 1); /* an entry has one word where a key has two */
+	move(e, vp_emit_reg(op->dst), VP_EMIT_SCRATCH);
+}
+
+static void entry_address(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	address(e, op->value);
+	vp_asm_reg(&e->a, VP_ASM_ADD, VP_EMIT_SCRATCH, vp_emit_reg(op->b));
+}
+
 void vp_emit_word(struct vp_emitter *e, const struct vp_tramp_op *op)
 {
 	switch (op->kind) {
@@ -101,6 +148,14 @@ void vp_emit_word(struct vp_emitter *e, const struct vp_tramp_op *op)
 		break;
 	case VP_TRAMP_MOST:
 		exchange(e, op, VP_ASM_LE);
+		break;
+	case VP_TRAMP_COUNT_KEYED:
+		entry_address(e, op);
+		vp_asm_change(&e->a, VP_ASM_INC, here, 8);
+		break;
+	case VP_TRAMP_SUM_KEYED:
+		entry_address(e, op);
+		vp_asm_store(&e->a, VP_ASM_ADD, here, vp_emit_reg(op->a), 8);
 		break;
 	default: /* QUANTIZE */
 		move(e, VP_RAX, vp_emit_reg(op->a));
