@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "bench/engine_clauses.h"
 #include "vmm-probe/backend/fake/fake.h"
+#include "vmm-probe/engine/backend.h"
 #include "vmm-probe/engine/service/session.h"
 #include "vmm-probe/engine/wire/shared.h"
 
@@ -24,6 +25,10 @@
 #define SITE   (TEXT + 0x1000)
 #define PERCPU (DIRECT + 0x400000)
 #define TASK   (DIRECT + 0x523000)
+
+#define RESIDENT_CODE (8u << 20)
+#define RESIDENT_DATA (1u << 20)
+static const uint8_t fentry[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 }; /* the nop of function tracing */
 
 /* `derived`: the probe is defined over its place, with a condition and an argument that read the guest's
  * memory. */
@@ -98,6 +103,7 @@ static void make_guest(struct vp_fake *fake, struct vp_facts *k)
 	k->task_comm = 1600;
 	k->task_comm_size = 16;
 	k->mappings = (struct vp_mapping_facts){ 0 };
+	k->resident = (struct vp_resident_facts){ .image_end = TEXT + (4u << 20), .task_size = 2048, .percpu_size = 64 };
 }
 
 static void make_batch(struct ot_buf *out, uint32_t necbs, bool derived)
@@ -137,7 +143,7 @@ static void make_batch(struct ot_buf *out, uint32_t necbs, bool derived)
 }
 
 static struct vp_engine_session *open_session(struct vp_fake *fake, const struct vp_facts *facts,
-					      struct dif_program *prog, void **ret_shared)
+					      struct dif_program *prog, uint32_t flags, void **ret_shared)
 {
 	struct vp_msg_open open = {
 		.bufsize = 4u << 20,
@@ -148,6 +154,7 @@ static struct vp_engine_session *open_session(struct vp_fake *fake, const struct
 		.nvcpus = 1,
 		.bufpolicy = VP_BUF_SWITCH,
 		.maxcost = 20, /* the default: the guard's accounting is part of a hit */
+		.flags = flags,
 	};
 	struct ot_buf dof;
 	struct vp_engine_session *es = NULL;
@@ -168,7 +175,7 @@ static struct vp_engine_session *make_session(struct vp_fake *fake, const struct
 					      struct dif_program *prog, const struct bench *b,
 					      void **ret_shared)
 {
-	struct vp_engine_session *es = open_session(fake, facts, prog, ret_shared);
+	struct vp_engine_session *es = open_session(fake, facts, prog, 0, ret_shared);
 	struct ot_buf batch;
 
 	ot_buf_init(&batch);
@@ -262,8 +269,22 @@ static void bench(const struct bench *b, unsigned long hits)
 
 /* --- a whole kernel --------------------------------------------------------------------------------- */
 
+/* A function's beginning in guest memory: where a resident probe is to be, the nop of function tracing. */
+static struct vp_batch_site make_entry(struct vp_fake *fake, uint64_t root, uint64_t gva, bool resident)
+{
+	struct vp_batch_site site = { .gva = gva, .length = 1, .room = 1 };
+
+	if (resident) {
+		site.length = site.room = sizeof(fentry);
+		memcpy(site.bytes, fentry, sizeof(fentry));
+	}
+	vp_fake_write(fake, root, gva, site.bytes, site.length);
+	return site;
+}
+
 /* One probe, site and ECB for each of @n functions, with names as long as a kernel's are. */
-static void make_kernel_batch(struct ot_buf *out, uint32_t n)
+static void make_kernel_batch(struct vp_fake *fake, uint64_t root, struct ot_buf *out, uint32_t n,
+			      bool resident)
 {
 	struct vp_batch h = { .nprobes = n, .nsites = n, .necbs = n };
 	struct ot_buf strings;
@@ -285,7 +306,7 @@ static void make_kernel_batch(struct ot_buf *out, uint32_t n)
 		ot_buf_putc(&strings, 0);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const struct vp_batch_site site = { .gva = TEXT + 16ull * i, .length = 1, .room = 1 };
+		const struct vp_batch_site site = make_entry(fake, root, TEXT + 16ull * i, resident);
 		ot_buf_append(out, &site, sizeof(site));
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -306,9 +327,20 @@ static size_t heap_bytes(void)
 	return m.uordblks + m.hblkhd;
 }
 
-static void bench_kernel(uint32_t n)
+static void bench_kernel(uint32_t n, bool resident)
 {
-	const struct vp_fake_config config = { .nvcpus = 1, .ram_size = 8u << 20, .levels = 4 };
+	static uint8_t code[RESIDENT_CODE], data[RESIDENT_DATA];
+	const struct vp_resident_room room = { .code = code,
+					       .code_gva = TEXT + (64u << 20),
+					       .code_size = sizeof(code),
+					       .data = data,
+					       .data_gva = TEXT + (80u << 20),
+					       .lowest = PERCPU,
+					       .data_size = sizeof(data),
+					       .port = 0x98 };
+	const struct vp_fake_config config = {
+		.nvcpus = 1, .ram_size = 8u << 20, .levels = 4, .room = resident ? &room : NULL
+	};
 	struct vp_fake *fake = NULL;
 	struct vp_facts facts;
 	struct dif_program prog;
@@ -319,19 +351,19 @@ static void bench_kernel(uint32_t n)
 	bench_must(vp_fake_create(&config, &fake));
 	make_guest(fake, &facts);
 	bench_program(&prog);
-	bench_execname(&prog, &prog.clauses[0]);
+	(resident ? bench_probefunc : bench_execname)(&prog, &prog.clauses[0]);
 	struct vp_engine_session *es = make_session(fake, &facts, &prog, &benches[0], &shared);
 	ot_buf_init(&batch);
-	make_kernel_batch(&batch, n);
+	make_kernel_batch(fake, facts.kernel_root, &batch, n, resident);
 	size_t before = heap_bytes();
 	vp_engine_session_close(es);
 	free(shared);
-	es = open_session(fake, &facts, &prog, &shared);
+	es = open_session(fake, &facts, &prog, resident ? VP_OPEN_RESIDENT : 0, &shared);
 	clock_gettime(CLOCK_MONOTONIC, &t[0]);
 	bench_must(vp_engine_session_enable(es, batch.data, batch.len));
 	bench_must(vp_engine_session_start(es));
 	clock_gettime(CLOCK_MONOTONIC, &t[1]);
-	printf("enabling and planting %u probes: %.1f ms, %.1f MiB\n", n,
+	printf("enabling and planting %u %sprobes: %.1f ms, %.1f MiB\n", n, resident ? "resident " : "",
 	       (double)(t[1].tv_sec - t[0].tv_sec) * 1e3 + (double)(t[1].tv_nsec - t[0].tv_nsec) / 1e6,
 	       (double)(heap_bytes() - before) / (1 << 20));
 	vp_engine_session_close(es);
@@ -350,6 +382,7 @@ int main(int argc, char **argv)
 		if (strstr(benches[i].name, only))
 			bench(&benches[i], hits ? hits : 1);
 	if (!*only)
-		bench_kernel(35000);
+		for (unsigned resident = 0; resident < 2; resident++)
+			bench_kernel(35000, resident);
 	return 0;
 }

@@ -116,6 +116,11 @@ void bench_execname(struct dif_program *prog, struct dif_clause *c)
 	count(prog, c, variable(prog, DIF_VAR_execname, string_type));
 }
 
+void bench_probefunc(struct dif_program *prog, struct dif_clause *c)
+{
+	count(prog, c, variable(prog, DIF_VAR_probefunc, string_type));
+}
+
 void bench_arg(struct dif_program *prog, struct dif_clause *c)
 {
 	count(prog, c, variable(prog, DIF_VAR_arg0, bench_u64));
