@@ -103,7 +103,9 @@ static void make_guest(struct vp_fake *fake, struct vp_facts *k)
 	k->task_comm = 1600;
 	k->task_comm_size = 16;
 	k->mappings = (struct vp_mapping_facts){ 0 };
-	k->resident = (struct vp_resident_facts){ .image_end = TEXT + (4u << 20), .task_size = 2048, .percpu_size = 64 };
+	k->resident = (struct vp_resident_facts){ .image_end = TEXT + (4u << 20),
+						  .task_size = 2048,
+						  .percpu_size = 64 };
 }
 
 static void make_batch(struct ot_buf *out, uint32_t necbs, bool derived)

@@ -25,10 +25,10 @@ void bench_empty(struct dif_program *prog, struct dif_clause *c); /* /pid == oth
 void bench_count_pid(struct dif_program *prog,
 		     struct dif_clause *c);                          /* /pid == BENCH_PID/ { @ = count(); } */
 void bench_execname(struct dif_program *prog, struct dif_clause *c); /* @[execname] = count() */
-void bench_probefunc(struct dif_program *prog, struct dif_clause *c); /* @[probefunc] = count() */
-void bench_arg(struct dif_program *prog, struct dif_clause *c);      /* @[arg0] = count() */
-void bench_sum(struct dif_program *prog, struct dif_clause *c);      /* @ = sum(arg0) */
-void bench_printf(struct dif_program *prog, struct dif_clause *c);   /* arg0, arg1 */
+void bench_probefunc(struct dif_program *prog, struct dif_clause *c);       /* @[probefunc] = count() */
+void bench_arg(struct dif_program *prog, struct dif_clause *c);             /* @[arg0] = count() */
+void bench_sum(struct dif_program *prog, struct dif_clause *c);             /* @ = sum(arg0) */
+void bench_printf(struct dif_program *prog, struct dif_clause *c);          /* arg0, arg1 */
 void bench_printf_execname(struct dif_program *prog, struct dif_clause *c); /* execname, arg0 */
 
 #endif

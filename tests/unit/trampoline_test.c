@@ -294,12 +294,48 @@ static void test_keys(void **state)
 	tf_destroy(m);
 }
 
+/* As DIF has it: a 0 or a 1, and then a test of that. */
+#define BOOLEAN(compare) compare "be 6; mov 0 3; ret 3; setx 1 3; ret 3"
+
+/* Instructions of a hit: the comparison, the count and the way back. */
+static void test_instructions(void **state)
+{
+	static const struct {
+		const char *predicate;
+		unsigned steps;
+	} all[] = {
+		{ NULL, 3 },
+		{ BOOLEAN("ldgs pid 1; setx 1 2; cmp 1 2; "), 5 },
+		{ BOOLEAN("ldgs pid 1; setx 200 2; cmp 1 2; "), 7 },
+		{ "ldgs pid 1; setx 200 2; cmp 1 2; bne 8; ldgs " ARG0
+		  " 1; tst 1; bne 10; ret 0; mov 0 3; ret 3; "
+		  "setx 1 3; ret 3",
+		  8 },
+	};
+	struct tf_machine *m = tf_create();
+	struct tf_case *c = calloc(1, sizeof(*c));
+	(void)state;
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(all); i++) {
+		struct tf_regs regs = { .flags = 0 };
+		tf_case_make(c, all[i].predicate, DIF_AGG_count, NULL);
+		fx_no_error(tf_compile(m, &c->clause, 1, VP_ARGS_FBT_ENTRY));
+		m->cpu = 0;
+		tf_hit_stepped(m, &regs);
+		if (m->steps != all[i].steps)
+			fail_msg("%s: %u instructions", all[i].predicate, m->steps);
+	}
+	free(c);
+	tf_destroy(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_predicates), cmocka_unit_test(test_aggregations),
-		cmocka_unit_test(test_buckets),    cmocka_unit_test(test_names),
-		cmocka_unit_test(test_clauses),    cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_predicates),   cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_aggregations), cmocka_unit_test(test_buckets),
+		cmocka_unit_test(test_names),        cmocka_unit_test(test_clauses),
+		cmocka_unit_test(test_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

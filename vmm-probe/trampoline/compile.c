@@ -28,6 +28,7 @@ static struct ot_err *predicate(struct vp_tramp_maker *m, enum vp_tramp_cond whe
 	struct vp_tramp_op *op = vp_tramp_add(m, VP_TRAMP_JUMP);
 	op->cond = (uint8_t)when;
 	op->target = VP_TRAMP_SKIP;
+	vp_tramp_thread(m, first);
 	return vp_tramp_registers(m, first);
 }
 

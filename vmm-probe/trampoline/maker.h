@@ -38,6 +38,10 @@ struct vp_tramp_op *vp_tramp_add(struct vp_tramp_maker *m, enum vp_tramp_kind ki
 /** Append operations that leave the object's value in VP_TRAMP_RESULT. UNSUPPORTED, LIMIT. */
 OT_MUST_CHECK struct ot_err *vp_tramp_object(struct vp_tramp_maker *m, const struct dif_object *obj);
 
+/** Operations from @p first on, behind whose end no value of theirs is read: leave out tests whose result is
+ * known. */
+void vp_tramp_thread(struct vp_tramp_maker *m, uint32_t first);
+
 /** Operations from @p first on: leave out those whose result is not used, and choose registers. No value
  * outlives them. LIMIT: too many values at a time. */
 OT_MUST_CHECK struct ot_err *vp_tramp_registers(struct vp_tramp_maker *m, uint32_t first);

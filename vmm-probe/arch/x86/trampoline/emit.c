@@ -164,7 +164,8 @@ static void compare(struct vp_emitter *e, const struct vp_tramp_op *op)
 		vp_asm_reg(&e->a, VP_ASM_CMP, vp_emit_reg(op->a), vp_emit_reg(op->b));
 }
 
-/* In pieces of 4, 2 and 1 bytes. At the end ZF says whether all are equal: the first that is not ends it. */
+/* In pieces of 4 bytes, the last of which may begin in the one before; what is shorter in 2 and 1. At the end
+ * ZF says whether all are equal: the first that is not ends it. */
 static void named(struct vp_emitter *e, const struct vp_tramp_op *op)
 {
 	uint32_t ends[VP_TRAMP_TEXT], n = 0;
@@ -172,7 +173,8 @@ static void named(struct vp_emitter *e, const struct vp_tramp_op *op)
 
 	vp_asm_load(&e->a, VP_EMIT_SCRATCH, (struct vp_asm_place){ VP_ASM_GS, e->world->current }, 8, false);
 	while (done < op->size) {
-		uint8_t left = (uint8_t)(op->size - done), size = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+		uint8_t left = (uint8_t)(op->size - done), size = op->size >= 4 ? 4 : left >= 2 ? 2 : 1;
+		done = left < size ? op->size - size : done;
 		if (n)
 			ends[n - 1] = vp_asm_jump_if(&e->a, VP_ASM_NE, true);
 		vp_asm_compare(&e->a, (struct vp_asm_place){ VP_ASM_R11, op->disp + done }, op->text + done,
