@@ -19,11 +19,11 @@
 static _Alignas(64) uint8_t code[CODE_SIZE];
 static _Alignas(64) uint64_t data[(CPUS * VP_FAKE_PAGE) / 8];
 
-static struct ef *guest(uint32_t data_size)
+static struct ef *guest_with(uint32_t cpus, uint32_t data_size)
 {
 	static struct vp_resident_room room;
 	const struct vp_fake_config config = {
-		.nvcpus = CPUS, .ram_size = 8u << 20, .levels = 4, .counter_slots = 16, .room = &room
+		.nvcpus = cpus, .ram_size = 8u << 20, .levels = 4, .counter_slots = 16, .room = &room
 	};
 
 	memset(code, 0xcc, sizeof(code));
@@ -41,9 +41,15 @@ static struct ef *guest(uint32_t data_size)
 	return f;
 }
 
+static struct ef *guest(uint32_t data_size)
+{
+	return guest_with(CPUS, data_size);
+}
+
+/* The first is not an aggregation's. */
 static uint64_t *word(unsigned cpu, unsigned n)
 {
-	return &data[cpu * (VP_FAKE_PAGE / 8) + n];
+	return &data[cpu * (VP_FAKE_PAGE / 8) + 1 + n];
 }
 
 static const struct vp_site *site(struct ef *f, uint64_t gva)
@@ -171,7 +177,7 @@ static void trapped(void **state)
 /* Each ECB whose key depends on the probe has its words; the room for them ends. */
 static void room_ends(void **state)
 {
-	struct ef *f = guest(2 * 8);
+	struct ef *f = guest(3 * 8);
 	uint64_t jumps[3];
 	unsigned n = 0;
 	(void)state;
@@ -207,7 +213,7 @@ static void room_ends(void **state)
 /* ECBs of one clause whose key is the same everywhere share its words. */
 static void shared_words(void **state)
 {
-	struct ef *f = guest(8);
+	struct ef *f = guest(2 * 8);
 	(void)state;
 
 	uint32_t c = ef_clause(f, NULL);
@@ -281,7 +287,7 @@ static void learns_keys(void **state)
 /* The engine's key is the name as the task has it; the row's is what is before the NUL. */
 static void learns_names(void **state)
 {
-	struct ef *f = guest(VP_FAKE_PAGE);
+	struct ef *f = guest_with(1, 2 * VP_FAKE_PAGE); /* sums have two words a key */
 	const uint64_t(*keys)[2] = (const void *)(code + KEYS_AT);
 	const uint64_t *words;
 	const uint8_t *key;
@@ -313,6 +319,112 @@ static void learns_names(void **state)
 	ef_switch(f);
 	assert_int_equal(ef_agg_total(f), 70);
 	ef_destroy(f);
+}
+
+/* --- giving the room back ------------------------------------------------------------------------- */
+
+#define TASK_SIGNAL 0x700u /* in a task of the fixture's: offsets of what finds all of them */
+#define TASK_NODE   0x710u
+#define TASK_THREAD 0x720u
+
+/* One process with one thread, the first vCPU's task, and init_task, the second one's: in a ring each. */
+static void link_tasks(struct ef *f)
+{
+	const uint64_t init = EF_TASKS + VP_FAKE_PAGE, process = EF_TASKS;
+	const uint64_t all[] = { init, process };
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t task = all[i], next = all[!i] + TASK_NODE, thread = task + TASK_THREAD;
+		uint64_t signal = task + TASK_THREAD - 0x10; /* whose list of threads begins at 8 */
+		uint64_t head = signal + 8;
+		vp_fake_write(f->fake, f->kernel_root, task + TASK_NODE, &next, 8);
+		vp_fake_write(f->fake, f->kernel_root, task + TASK_SIGNAL, &signal, 8);
+		vp_fake_write(f->fake, f->kernel_root, head, &thread, 8);
+		vp_fake_write(f->fake, f->kernel_root, thread, &head, 8);
+	}
+	f->facts.resident.init_task = init;
+	f->facts.resident.tasks = TASK_NODE;
+	f->facts.resident.signal = TASK_SIGNAL;
+	f->facts.resident.thread_node = TASK_THREAD;
+	f->facts.resident.thread_head = 8;
+}
+
+static uint64_t stack_of(unsigned cpu)
+{
+	return EF_STACKS + cpu * 0x4000ull;
+}
+
+/* A session with a table of keys, which is half of the room, has come and gone; where the next one's
+ * trampoline is. */
+static uint64_t next_jump(void (*disturb)(struct ef *f))
+{
+	struct ef *f = guest(VP_FAKE_PAGE);
+	uint64_t jump = 0;
+
+	link_tasks(f);
+	for (unsigned i = 0; i < CPUS; i++)
+		vp_fake_set_reg(f->fake, i, VP_RSP, stack_of(i) + 0x800);
+	uint32_t c = ef_clause(f, NULL);
+	ef_key(f, c, ef_var(f, DIF_VAR_pid));
+	ef_agg(f, c, DIF_AGG_count, NULL, 1);
+	ef_trace(f, c);
+	assert_int_equal(site(f, EF_FUNC_A)->jump, CODE_GVA);
+	struct vp_resident *r = &vp_fake_engine(f->fake)->service->resident;
+	r->code_used += CODE_SIZE / 4; /* more of them */
+	if (disturb)
+		disturb(f);
+	struct vp_engine_session *old = f->es;
+	EF_OK(vp_engine_session_stop(old));
+	vp_engine_session_close(old);
+	f->es = NULL;
+	ef_open(f);
+	ef_enable_entry(f, c, EF_FUNC_A);
+	ef_enable(f);
+	ef_start(f);
+	jump = site(f, EF_FUNC_A)->jump;
+	ef_destroy(f);
+	return jump;
+}
+
+static void interrupted_there(struct ef *f)
+{
+	const uint64_t rip = CODE_GVA + 9;
+
+	vp_fake_write(f->fake, f->kernel_root, stack_of(1) + 0xa38, &rip, 8);
+}
+
+static void is_there(struct ef *f)
+{
+	vp_fake_set_reg(f->fake, 1, VP_RIP, CODE_GVA + CODE_SIZE - 1);
+}
+
+/* On a stack of interrupts, in the kernel. */
+static void on_another_stack(struct ef *f)
+{
+	vp_fake_set_reg(f->fake, 0, VP_RSP, stack_of(CPUS));
+}
+
+static void endless_tasks(struct ef *f)
+{
+	const uint64_t next = EF_TASKS + TASK_NODE;
+
+	vp_fake_write(f->fake, f->kernel_root, next, &next, 8);
+}
+
+static void lost_stack(struct ef *f)
+{
+	*vp_fake_entry(f->fake, f->kernel_root, stack_of(0)) = 0;
+}
+
+static void room_is_given_back(void **state)
+{
+	static void (*const all[])(struct ef * f) = { interrupted_there, is_there, on_another_stack,
+						      endless_tasks, lost_stack };
+	(void)state;
+
+	assert_int_equal(next_jump(NULL), CODE_GVA);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(all); i++)
+		assert_int_not_equal(next_jump(all[i]), CODE_GVA);
 }
 
 /* A client's facts are not believed. */
@@ -375,12 +487,19 @@ static void one_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_in_place),   cmocka_unit_test(counts_while_active),
-		cmocka_unit_test(extremes_and_sums), cmocka_unit_test(filters),
-		cmocka_unit_test(trapped),           cmocka_unit_test(room_ends),
-		cmocka_unit_test(shared_words),      cmocka_unit_test(damaged_facts),
-		cmocka_unit_test(not_asked),         cmocka_unit_test(one_cpu),
-		cmocka_unit_test(learns_keys),       cmocka_unit_test(learns_names),
+		cmocka_unit_test(counts_in_place),
+		cmocka_unit_test(counts_while_active),
+		cmocka_unit_test(extremes_and_sums),
+		cmocka_unit_test(filters),
+		cmocka_unit_test(trapped),
+		cmocka_unit_test(room_ends),
+		cmocka_unit_test(shared_words),
+		cmocka_unit_test(damaged_facts),
+		cmocka_unit_test(not_asked),
+		cmocka_unit_test(one_cpu),
+		cmocka_unit_test(learns_keys),
+		cmocka_unit_test(learns_names),
+		cmocka_unit_test(room_is_given_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,7 +124,7 @@ static void by_name(void **state)
 	uint32_t entry = add(m, name[0], name[1], 0);
 	struct tf_regs regs = { 0 };
 	tf_hit_stepped(m, &regs);
-	assert_int_equal(m->steps, 21);
+	assert_int_equal(m->steps, 19);
 	assert_int_equal(m->exits, 0);
 	assert_int_equal(count_at(m, 0, entry), 1);
 	tf_task(m, 0)[TF_TASK_COMM + 15] ^= 0x40;

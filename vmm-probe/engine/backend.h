@@ -80,6 +80,8 @@ struct vp_backend_resident {
 	 * be, with the reason. Service thread. */
 	struct ot_err *(*open)(void *backend, const struct vp_resident_kernel *kernel,
 			       struct vp_resident_room *ret);
+	/* Within exclusive(): registers of each vCPU; how many were filled. */
+	uint32_t (*regs)(void *backend, struct vp_regs *regs, uint32_t max);
 };
 
 /* Guest RAM as it is at one time. */

@@ -12,6 +12,26 @@
 #define TASK_MAX   (64ull << 10)
 #define PERCPU_MAX (16ull << 20)
 
+/* Where the guest's tasks are, whose stacks may lead to such code: all of that, or nothing. */
+static void find_tasks(struct vp_guest *guest, const struct vp_btf *btf, struct vp_resident_facts *ret)
+{
+	const struct {
+		const char *type, *path;
+		uint32_t *offset;
+	} members[] = {
+		{ "task_struct", "tasks", &ret->tasks },
+		{ "task_struct", "signal", &ret->signal },
+		{ "task_struct", "thread_node", &ret->thread_node },
+		{ "signal_struct", "thread_head", &ret->thread_head },
+	};
+	bool found = btf && vp_guest_find_symbol(guest, "init_task", &ret->init_task);
+
+	for (size_t i = 0; found && i < OT_ARRAY_SIZE(members); i++)
+		found = vp_btf_member_offset(btf, members[i].type, members[i].path, members[i].offset, NULL);
+	if (!found)
+		ret->tasks = VP_NO_OFFSET;
+}
+
 void vp_facts_resident(struct vp_guest *guest, struct vp_resident_facts *ret)
 {
 	const struct vp_btf *btf = vp_guest_btf(guest);
@@ -29,4 +49,5 @@ void vp_facts_resident(struct vp_guest *guest, struct vp_resident_facts *ret)
 					   .task_size = task <= TASK_MAX ? (uint32_t)task : 0,
 					   .percpu = (int32_t)first,
 					   .percpu_size = (uint32_t)(end - first) };
+	find_tasks(guest, btf, ret);
 }

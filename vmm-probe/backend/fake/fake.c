@@ -153,8 +153,14 @@ static struct ot_err *fake_resident_open(void *backend, const struct vp_resident
 	return NULL;
 }
 
+static uint32_t fake_resident_regs(void *backend, struct vp_regs *regs, uint32_t max)
+{
+	return fake_snapshot(backend, regs, max);
+}
+
 static const struct vp_backend_resident fake_resident = {
 	.open = fake_resident_open,
+	.regs = fake_resident_regs,
 };
 
 static const struct vp_backend_ops fake_ops = {

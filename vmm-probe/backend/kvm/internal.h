@@ -273,6 +273,8 @@ bool vp_kvm_redo_is(struct vp_kvm_redo *redo, const struct kvm_regs *regs, uint6
 /* regs.c */
 uint64_t vp_kvm_reg(void *backend, void *ctx, enum vp_reg reg);
 uint32_t vp_kvm_snapshot(void *backend, struct vp_regs *regs, uint32_t max);
+/** The same while the vCPUs are held. */
+uint32_t vp_kvm_held_regs(void *backend, struct vp_regs *regs, uint32_t max);
 /** KVM_SYNC_X86_* that reading @p regs needs. */
 uint64_t vp_kvm_sync_for(uint64_t regs);
 

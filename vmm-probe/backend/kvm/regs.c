@@ -36,16 +36,24 @@ static bool read_vcpu(const struct vp_kvm_vcpu *v, struct vp_regs *ret)
 	return true;
 }
 
-uint32_t vp_kvm_snapshot(void *backend, struct vp_regs *regs, uint32_t max)
+uint32_t vp_kvm_held_regs(void *backend, struct vp_regs *regs, uint32_t max)
 {
-	struct vp_kvm *kvm = backend;
+	const struct vp_kvm *kvm = backend;
 	uint32_t n = kvm->config.nvcpus < max ? kvm->config.nvcpus : max, filled = 0;
 
-	vp_kvm_hold(kvm);
 	for (uint32_t i = 0; i < n; i++) {
 		regs[i] = (struct vp_regs){ 0 };
 		filled += read_vcpu(&kvm->vcpus[i], &regs[i]);
 	}
+	return filled;
+}
+
+uint32_t vp_kvm_snapshot(void *backend, struct vp_regs *regs, uint32_t max)
+{
+	struct vp_kvm *kvm = backend;
+
+	vp_kvm_hold(kvm);
+	uint32_t filled = vp_kvm_held_regs(kvm, regs, max);
 	vp_kvm_release(kvm);
 	return filled;
 }

@@ -10,13 +10,11 @@
 #include <string.h>
 
 #include "vmm-probe/engine/hit/keyed.h"
-#include "vmm-probe/engine/hit/walk.h"
 #include "vmm-probe/engine/service/parts.h"
 #include "vmm-probe/trampoline/trampoline.h"
 
 #define ALIGNMENT 16u /* of code */
 #define CLAUSES   64u /* of a site, at most */
-#define PAGE      4096ull
 #define NO_ROOM                                                                                        \
 	"the room for them is used up, which only the guest's next start gives back: more probes are " \
 	"trapped"
@@ -66,80 +64,6 @@ static bool is_wanted_by_all(const struct vp_site *site)
 			   sizeof(struct vp_resident_facts)) != 0)
 			return false;
 	return true;
-}
-
-/* --- the room ------------------------------------------------------------------------------------ */
-
-static bool is_mapped(const struct vp_engine_session *es, uint64_t gva, uint64_t len)
-{
-	for (uint64_t page = gva & ~(PAGE - 1); page < gva + len; page += PAGE)
-		if (!vp_kernel_host_now(es, page))
-			return false;
-	return true;
-}
-
-/* Trampolines load from these areas without a check of their own. */
-static struct ot_err *check_areas(struct vp_engine_session *es)
-{
-	const struct vp_facts *f = &es->facts;
-	const struct vp_resident_facts *r = &f->resident;
-
-	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
-		uint64_t base = f->percpu_base[i], task;
-		if (!base || !is_mapped(es, base + (uint64_t)(int64_t)r->percpu, r->percpu_size))
-			return ot_err_new(OT_ERR_UNSUPPORTED, "vCPU %u has no per-CPU area", i);
-		if (!vp_load_kernel(es->spare, base + f->current_task, &task, sizeof(task)) ||
-		    (r->task_size && !is_mapped(es, task, r->task_size)))
-			return ot_err_new(OT_ERR_UNSUPPORTED, "vCPU %u has no running task", i);
-	}
-	return NULL;
-}
-
-static struct ot_err *check_facts(const struct vp_engine_session *es)
-{
-	const struct vp_facts *f = &es->facts;
-
-	if (!f->kernel_root || !f->resident.image_end || f->current_task == ~0ull)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "too little is known of the guest's kernel");
-	if (f->resident.percpu_size > 16u << 20 || f->resident.task_size > 64u << 10 ||
-	    (int64_t)f->current_task != (int32_t)f->current_task)
-		return ot_err_new(OT_ERR_BAD_DATA, "its structures have strange sizes");
-	return NULL;
-}
-
-static struct ot_err *open_room(struct vp_engine *engine, struct vp_engine_session *es)
-{
-	struct vp_resident *r = &engine->service->resident;
-	const struct vp_resident_kernel kernel = { .root = es->facts.kernel_root,
-						   .levels = es->facts.levels,
-						   .image_end = es->facts.resident.image_end,
-						   .percpu_base = es->facts.percpu_base,
-						   .anyway = es->open.flags & VP_OPEN_RESIDENT_ANYWAY };
-
-	if (!engine->ops->resident)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "only guests of outsight-vmm have memory for them");
-	OT_TRY(check_facts(es));
-	OT_TRY(check_areas(es));
-	if (!r->compiled)
-		r->compiled = malloc(sizeof(*r->compiled));
-	if (!r->compiled)
-		return ot_err_nomem();
-	return engine->ops->resident->open(engine->backend, &kernel, &r->room);
-}
-
-/* Does this session's kernel have the room mapped? Mapping is tried once for each kernel. */
-static bool has_room(struct vp_engine *engine, struct vp_engine_session *es)
-{
-	struct vp_resident *r = &engine->service->resident;
-
-	if (r->tried == es->kernel)
-		return r->kernel == es->kernel;
-	r->tried = es->kernel;
-	struct ot_err *err = open_room(engine, es);
-	snprintf(r->why, sizeof(r->why), "%s", err ? ot_err_message(err) : "");
-	r->kernel = err ? 0 : es->kernel;
-	ot_err_destroy(err);
-	return r->kernel != 0;
 }
 
 /* --- one site -------------------------------------------------------------------------------------- */
@@ -214,11 +138,6 @@ static struct ot_err *compile(const struct vp_resident *r, const struct vp_tramp
 	return vp_trampoline_compile(guest, &t, data_used, r->compiled);
 }
 
-static uint32_t code_left(const struct vp_resident *r)
-{
-	return r->room.code_size - r->code_used - r->keys_used;
-}
-
 /* Assemble the compiled trampoline behind those that are in the room. */
 static struct ot_err *place_code(struct vp_resident *r, const struct vp_tramp_guest *guest,
 				 struct vp_site *site)
@@ -228,7 +147,7 @@ static struct ot_err *place_code(struct vp_resident *r, const struct vp_tramp_gu
 	struct vp_tramp_code code = { .bytes = r->room.code + r->code_used, .size = VP_TRAMP_BYTES_MAX };
 	uint8_t jump[VP_TRAMP_SITE];
 
-	if (code_left(r) < VP_TRAMP_BYTES_MAX)
+	if (vp_resident_code_left(r) < VP_TRAMP_BYTES_MAX)
 		return ot_err_new(OT_ERR_LIMIT, NO_ROOM);
 	OT_TRY(vp_trampoline_emit(t->ops, t->nops, &guest->world, gva, site->gva + VP_TRAMP_SITE, &code));
 	if (!vp_trampoline_jump(site->gva, gva, jump))
@@ -246,7 +165,7 @@ static uint64_t place_keys(const struct vp_resident *r, const struct vp_clause *
 
 	if (shared && shared->keyed)
 		return r->room.code_gva + (uint64_t)((uint8_t *)shared->keyed->keys - r->room.code);
-	if (!shared || code_left(r) < VP_TRAMP_KEYS_BYTES + VP_TRAMP_BYTES_MAX)
+	if (!shared || vp_resident_code_left(r) < VP_TRAMP_KEYS_BYTES + VP_TRAMP_BYTES_MAX)
 		return 0;
 	return end - r->keys_used - VP_TRAMP_KEYS_BYTES;
 }
@@ -362,7 +281,7 @@ static void decide(struct vp_engine *engine, struct next *n, struct vp_site *sit
 
 	if (!is_wanted_by_all(site))
 		return note_trapped(site, "its place is no beginning of a function with a nop for tracing");
-	if (!has_room(engine, site->es))
+	if (!vp_resident_has_room(engine, site->es))
 		return note_trapped(site, r->why);
 	const struct vp_resident_site *old = find_old(r, n, site);
 	if (old) {
@@ -378,11 +297,6 @@ static void decide(struct vp_engine *engine, struct next *n, struct vp_site *sit
 	}
 	note_resident(site);
 	keep(n, site);
-}
-
-void vp_resident_retry(struct vp_engine *engine)
-{
-	engine->service->resident.tried = engine->service->resident.kernel;
 }
 
 static bool is_wanted(const struct vp_engine *engine)

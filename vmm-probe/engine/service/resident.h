@@ -8,8 +8,9 @@
  *   exchange ─► resident_words.c   adds what the trampolines have counted to the halves
  *               resident_table.c   … by keys that differ
  *
- * Room is never reused: a task that was interrupted in a trampoline may resume there at any later time. So
- * the room fills up, and the sites that come after that are trapped.
+ * A task that was interrupted in a trampoline may resume there at any later time. So no part of the room is
+ * used again while any is in use; it fills up, and sites that come after that are trapped. Once nothing uses
+ * it and no task is in it, it is given back whole (resident_reclaim.c).
  *
  * Service thread.
  */
@@ -18,7 +19,8 @@
 
 #include "vmm-probe/engine/backend.h"
 
-#define VP_RESIDENT_WHY 200u
+#define VP_RESIDENT_WHY   200u
+#define VP_RESIDENT_FIRST 8u /* offset of the first words in data: before them is vp_tramp_world.lost */
 
 struct vp_engine_session;
 struct vp_enabled_batch;
@@ -63,11 +65,14 @@ struct vp_resident_session {
 	struct vp_resident_table *tables;
 };
 
+static inline uint32_t vp_resident_code_left(const struct vp_resident *r)
+{
+	return r->room.code_size - r->code_used - r->keys_used;
+}
+
 /** Compile trampolines for the sites of @p plan (NULL: there are none). A site that can't have one is
  * trapped, so this does not fail. */
 void vp_resident_plan(struct vp_engine *engine, struct vp_plan *plan);
-/** A session starts: try again to map the room, if that failed. */
-void vp_resident_retry(struct vp_engine *engine);
 void vp_resident_deinit(struct vp_engine *engine);
 
 /** Does each of @p ecb's sites qualify for a trampoline? Then it needs no inline counter. */
@@ -76,6 +81,19 @@ bool vp_resident_qualifies(const struct vp_enabled_batch *batch, const struct vp
 /** For the operator: how many of the session's sites have a trampoline, and why the others are trapped; "" if
  * the session did not ask for any. */
 void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t size);
+
+/* --- resident_room.c ----------------------------------------------------------------------------- */
+
+/** Does this session's kernel have the room mapped? Mapping is tried once for each kernel. */
+bool vp_resident_has_room(struct vp_engine *engine, struct vp_engine_session *es);
+/** A session starts: try again to map the room, if that failed, or to have it given back. */
+void vp_resident_begin(struct vp_engine_session *es);
+
+/* --- resident_reclaim.c -------------------------------------------------------------------------- */
+
+/** If half of the room is used, nothing uses it any more and no task of @p es's kernel is in it: use it anew.
+ * Holds the vCPUs for some milliseconds, at most eight times. */
+void vp_resident_reclaim(struct vp_engine_session *es);
 
 /* --- resident_words.c ---------------------------------------------------------------------------- */
 

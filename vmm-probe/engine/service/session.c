@@ -29,7 +29,7 @@ struct ot_err *vp_engine_session_start(struct vp_engine_session *es)
 	if (es->service->guest_end)
 		return ot_err_new(OT_ERR_GUEST_GONE, "the guest has ended");
 	es->service->planned = true;
-	vp_resident_retry(engine);
+	vp_resident_begin(es);
 	struct ot_err *err = vp_replan(engine);
 	if (err) {
 		es->service->planned = false;

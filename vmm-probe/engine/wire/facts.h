@@ -47,7 +47,11 @@ struct vp_resident_facts {
 	uint32_t task_size; /* bytes of a struct task_struct; 0: unknown, and nothing is read there */
 	int32_t percpu;     /* offset, from a per-CPU area's base, of the part that the image laid out … */
 	uint32_t percpu_size; /* … and its bytes */
-	uint32_t pad;
+	/* All tasks: processes from init_task on, and the threads of each. tasks VP_NO_OFFSET: unknown. */
+	uint32_t tasks; /* in struct task_struct, with the next two */
+	uint32_t signal, thread_node;
+	uint32_t thread_head; /* in struct signal_struct */
+	uint64_t init_task;
 };
 
 /* How a process's mappings are found, and the pages of their files (hit/untouched.c). All, or none: vmemmap

@@ -45,8 +45,17 @@ void vp_emit_jump_to(struct vp_emitter *e, uint32_t jump, uint16_t target)
 static void land(struct vp_emitter *e, uint32_t target)
 {
 	for (uint32_t i = 0; i < e->npending; i++)
-		if (e->pending[i].target == target)
+		if (e->pending[i].target == target) {
 			vp_asm_land(&e->a, e->pending[i].jump, false);
+			e->has_task = false; /* it may not be on that way */
+		}
+}
+
+/* Operations that leave R11 as it is. */
+static bool keeps_task(const struct vp_tramp_op *op)
+{
+	return op->kind <= VP_TRAMP_LOAD_PERCPU || (op->kind >= VP_TRAMP_SHL && op->kind <= VP_TRAMP_NOT) ||
+	       (op->kind >= VP_TRAMP_COMPARE && op->kind <= VP_TRAMP_JUMP);
 }
 
 /* --- values ---------------------------------------------------------------------------------- */
@@ -57,9 +66,17 @@ static void move(struct vp_emitter *e, enum vp_reg dst, enum vp_reg src)
 		vp_asm_reg(&e->a, VP_ASM_MOV, dst, src);
 }
 
+static void find_task(struct vp_emitter *e)
+{
+	if (!e->has_task)
+		vp_asm_load(&e->a, VP_EMIT_SCRATCH, (struct vp_asm_place){ VP_ASM_GS, e->world->current }, 8,
+			    false);
+	e->has_task = true;
+}
+
 static void load_task(struct vp_emitter *e, const struct vp_tramp_op *op)
 {
-	vp_asm_load(&e->a, VP_EMIT_SCRATCH, (struct vp_asm_place){ VP_ASM_GS, e->world->current }, 8, false);
+	find_task(e);
 	vp_asm_load(&e->a, vp_emit_reg(op->dst), (struct vp_asm_place){ VP_ASM_R11, op->disp }, op->size,
 		    op->sign);
 }
@@ -171,7 +188,7 @@ static void named(struct vp_emitter *e, const struct vp_tramp_op *op)
 	uint32_t ends[VP_TRAMP_TEXT], n = 0;
 	uint8_t done = 0;
 
-	vp_asm_load(&e->a, VP_EMIT_SCRATCH, (struct vp_asm_place){ VP_ASM_GS, e->world->current }, 8, false);
+	find_task(e);
 	while (done < op->size) {
 		uint8_t left = (uint8_t)(op->size - done), size = op->size >= 4 ? 4 : left >= 2 ? 2 : 1;
 		done = left < size ? op->size - size : done;
@@ -278,6 +295,8 @@ static struct ot_err *operation(struct vp_emitter *e, const struct vp_tramp_op *
 		named(e, op);
 		return NULL;
 	case VP_TRAMP_JUMP:
+		if (op->cond == VP_TRAMP_ALWAYS && op->target == e->end)
+			return leave(e, false);
 		jump(e, op);
 		return NULL;
 	case VP_TRAMP_KEYED:
@@ -300,9 +319,11 @@ struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
 				  const struct vp_tramp_world *world, uint64_t at, uint64_t back,
 				  struct vp_tramp_code *code)
 {
-	struct vp_emitter e = {
-		.a = { .code = code->bytes, .size = code->size }, .world = world, .at = at, .back = back
-	};
+	struct vp_emitter e = { .a = { .code = code->bytes, .size = code->size },
+				.world = world,
+				.at = at,
+				.back = back,
+				.end = nops };
 	struct ot_err *err = NULL;
 
 	e.pushed = count_pushed(ops, nops);
@@ -311,6 +332,7 @@ struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
 	for (uint32_t i = 0; i < nops && !err; i++) {
 		land(&e, i);
 		err = operation(&e, &ops[i]);
+		e.has_task = e.has_task && keeps_task(&ops[i]);
 	}
 	land(&e, nops);
 	if (!err)

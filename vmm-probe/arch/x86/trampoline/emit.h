@@ -18,7 +18,9 @@ struct vp_emitter {
 	const struct vp_tramp_world *world;
 	unsigned pushed; /* registers of the guest that are saved on its stack */
 	uint32_t exit;   /* offset of EXIT's instruction; 0: none yet */
+	bool has_task;   /* R11 is the running task's address: of a task, it never changes */
 	uint64_t at, back;
+	uint32_t end; /* number of operations: a jump there goes back at once */
 	/* Jumps to operations that have no place yet. */
 	struct {
 		uint32_t jump;
