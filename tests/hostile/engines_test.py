@@ -26,6 +26,7 @@ PLUGIN = "/x/liboutsight-tcg.so"
 # Five sockets that never answer took half a minute each.
 SILENT, LIMIT = 5, limit(60)
 FORGERIES, RECORDS = 11, 64  # of fake_engine.c
+NEW = 9  # seconds: less than a socket is new
 
 
 class Case(unittest.TestCase):
@@ -259,20 +260,23 @@ class Sockets(Case):
         gone.wait()
         others, mine = 4194303, gone.pid  # no process has the largest PID
         names = {f"{mine}.sock": False, f"{os.getpid()}.sock": True, "name.sock": True, f"{others}.sock": True}
+        began = time.monotonic()
         script = "import socket, sys\nfor p in sys.argv[1:]:\n\tsocket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind(p)"
         subprocess.run([sys.executable, "-c", script, *(os.path.join(sockets, n) for n in names)], check=True)
         with open(os.path.join(sockets, "1234567.sock"), "w", encoding="ascii"):
             pass
         os.chown(os.path.join(sockets, f"{others}.sock"), NOBODY, NOBODY)
         self.outsight("guests")
-        self.assertEqual(set(os.listdir(sockets)), {*names, "1234567.sock"}, "all of them are new")
+        # on a busy host they may be old by now
+        if time.monotonic() - began < NEW:
+            self.assertEqual(set(os.listdir(sockets)), {*names, "1234567.sock"}, "all of them are new")
         self.age()
         self.outsight("guests")
         self.assertEqual(set(os.listdir(sockets)), {n for n in names if names[n]} | {"1234567.sock"})
 
     def age(self):
         """ctime can't be set: it takes as long as it takes."""
-        time.sleep(11)
+        time.sleep(NEW + 2)
 
 
 if __name__ == "__main__":
