@@ -68,7 +68,7 @@ class Suite(cli_test.Case):
         programs = list(self.programs())
         self.assertGreater(len(programs), 300)
         self.assertLess(sum(bool(IN_ANOTHER_FORM.search(text)) for _, text in programs), 10)
-        programs = programs[::rounds(6, 1)]
+        programs = programs[::rounds(12, 1)]
         with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 2)) as pool:
             complaints = list(pool.map(lambda p: self.run_program(*p), programs))
         wrong = [f"{os.path.relpath(p[0], SUITE)}: {c}" for p, c in zip(programs, complaints) if c]

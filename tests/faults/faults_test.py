@@ -20,7 +20,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(HERE), folder) for folder in ("kvm"
 from lib.pace import limit, rounds
 from small_guest import GUEST, OUTSIGHT, Vm
 
-TRIED = int(os.environ.get("OUTSIGHT_FAULTS", rounds(12, 100)))  # places of each kind
+TRIED = int(os.environ.get("OUTSIGHT_FAULTS", rounds(8, 100)))  # places of each kind
 SEED = int(os.environ.get("OUTSIGHT_FAULTS_SEED", 14))
 PROGRAM = ('BEGIN { x = 1; a[x, "one"] = 2; self->t = timestamp; s = speculation(); printf("%d %s\\n", x, execname); '
            'trace(stringof("text")); } tick-50ms { @[probename, n++] = quantize(n); @k[stack()] = count(); } '

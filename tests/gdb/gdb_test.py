@@ -302,7 +302,7 @@ class Gdb(unittest.TestCase):
         """At any moment, so also with the guest stopped and breakpoints in it; also when QEMU gets no CPU for a while then."""
         vm = self.vm().ready()
         pick = random.Random(3)
-        for i in range(rounds(4, 12)):
+        for i in range(rounds(2, 12)):
             tracer = vm.start(LOAD)
             time.sleep(pick.random() * 0.8)
             tracer.kill()
@@ -388,7 +388,7 @@ class Gdb(unittest.TestCase):
                 self.assertIn("stops the whole guest", tracer.stderr.readline())
                 self.assertEqual(tracer.stdout.readline(), "tracing\n")  # every breakpoint is in place
                 pick = random.Random(cpus)
-                for _ in range(rounds(12, 40) // len(commands)):
+                for _ in range(rounds(8, 40) // len(commands)):
                     for command in commands:
                         time.sleep(pick.uniform(0.01, 0.3))
                         vm.qmp(command)

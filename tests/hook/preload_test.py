@@ -70,7 +70,7 @@ class Preload(unittest.TestCase):
         """QEMU's own stop and cont under load: the registers that it reads are those between two instructions."""
         vm = self.vm(2)
         tracer = self.start_load(vm)
-        for _ in range(rounds(20, 100)):
+        for _ in range(rounds(10, 100)):
             vm.qmp("stop")
             self.assertEqual(vm.qmp("query-status")["status"], "paused")
             vm.hmp("info registers -a")

@@ -114,7 +114,7 @@ class Patching(unittest.TestCase):
         """A tracepoint that the guest turns on and off while all vCPUs pass it. All events while it is on or off are
         counted, and those right behind each toggle, on the vCPU that made it. Each place is a nop of 2 or 5 bytes, or a
         jump."""
-        passes, keys = 2, rounds(50, 1000)
+        passes, keys = 2, rounds(30, 400)
         program = """
             fbt::round_begin:entry /arg1/ { on = 1; active = 1; }
             fbt::round_end:entry /on/ { on = 0; rounds++; }
@@ -122,7 +122,7 @@ class Patching(unittest.TestCase):
             sdt:::keyed /active && arg0 >> 32/ { @behind = count(); }
             rawtp:::keyed /active/ { @all = count(); }
             fbt::round_begin:entry /rounds == %d/ { exit(0); }""" % passes
-        for cpus in rounds((1, 2), (1, 2, 3, 4)):
+        for cpus in rounds((2,), (1, 2, 4)):
             with self.subTest(cpus=cpus):
                 vm = self.vm(cpus, f"keys={keys}")
                 trace = vm.started(program)

@@ -75,7 +75,7 @@ class SmallGuest(GuestTest):
 
     def test_enabled_and_disabled(self):
         """Again and again, under fire."""
-        vm, times = self.vm(4), rounds(100, 1000)
+        vm, times = self.vm(4), rounds(60, 1000)
         program = "fbt::probed_*:entry,fbt::probed_*:return { @ = count(); }"
         toggle = os.path.join(os.path.dirname(GUEST), "kvm_toggle")
         done = subprocess.run([toggle, vm.socket, str(times), program, GUEST], capture_output=True, text=True, timeout=limit(200),

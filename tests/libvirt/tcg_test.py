@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 # pylint: disable=wrong-import-position
 from lib.guest import BOOT_SECONDS, Guest, image_dir, some_kernel, why_no_guest
 from lib.outsight import LIMIT, Trace
+from lib.pace import FULL
 
 OUTSIGHT = os.path.abspath(sys.argv[1])
 KERNEL = some_kernel()
@@ -182,6 +183,7 @@ class Tcg(unittest.TestCase):
         self.assertEqual(tracer.finish(), 0, tracer.story())
         self.assertIn("guest web powered off", tracer.story())
 
+    @unittest.skipUnless(FULL, "boots twice; kvm_test.py runs the same by default")
     def test_run(self):
         """run --libvirt: with a -- it ends with the trace; without, it keeps running, and -g NAME finds it."""
         xml = self.daemon.path("run.xml")
