@@ -7,6 +7,7 @@ import re
 
 from documents import LIST
 from lib.outsight import distribution, keyed
+from lib.scenario import only_full
 from truths import EXAMPLES, KNOWN, LIMIT, truth
 
 TEXTS = {example.question: text for text, example in EXAMPLES.items() if LIST in example.documents}
@@ -186,6 +187,7 @@ class Questions:
             page = f.read()
         self.assertGreater(len(json.loads(re.search(r'type="application/json">(.*?)</script>', page, re.S).group(1))), 1)
 
+    @only_full  # stock.Stock.test_heatmap makes one
     @answer("How long do requests to disks take, over time, as a picture?")
     def test_heatmap_in_questions(self, example):
         self.vm.check(DISK)

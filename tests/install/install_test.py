@@ -27,7 +27,7 @@ import qemu
 from lib.agent import cache_dir
 from lib.guest import KERNEL_ARGS, image_dir, why_no_guest
 from lib.pace import limit
-from lib.scenario import LineResult
+from lib.scenario import LineResult, only_full, shortened
 
 LIMIT = limit(180)
 KERNEL = "6.1"
@@ -202,6 +202,7 @@ class Stock(Installed):
         if why_no_guest(KERNEL):
             self.skipTest(why_no_guest(KERNEL))
 
+    @only_full
     def test_run(self):
         """QEMU has the installed plugin; its init's calls are counted."""
         image, name = image_dir(KERNEL), f"installed{os.getpid()}"
@@ -234,7 +235,7 @@ class Stock(Installed):
 def main():
     wanted = {"d": Guestless, "hook": SmallGuest, "linux": Stock}[PART]
     result = LineResult()
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(wanted)
+    suite = shortened(unittest.defaultTestLoader.loadTestsFromTestCase(wanted))
     suite.run(result)
     if not result.wasSuccessful() or not result.testsRun:
         return 1

@@ -9,7 +9,7 @@ sys.dont_write_bytecode = True
 from lib import agent as ga
 from lib.agent_scenario import AgentScenario
 from lib.pace import limit, rounds
-from lib.scenario import main
+from lib.scenario import main, only_full
 from lib.shared_guest import TROUBLE
 
 GETPPID = 110
@@ -70,6 +70,7 @@ class AgentAbi(AgentScenario):
         mine = [r for r in records if r.slot == slot and r.comm == "getppid_loop"]
         return mine, self.agent.lost() - lost
 
+    @only_full
     def test_exact_counts(self):
         """10,000 calls of four threads, seen by the guest's own tracepoint; what is lost is counted."""
         slot, address = self.slot_of("sys_enter")
@@ -117,6 +118,7 @@ class AgentAbi(AgentScenario):
         self.assertLess(len(taken) + lost - before, 60000)
         self.agent.release()
 
+    @only_full
     def test_kprobes(self):
         """Entry and return of a function, by its address; addresses that are none are refused."""
         names = self.vm.check("grep -wE '__x64_sys_getppid|linux_banner|do_int3|exc_int3' /proc/kallsyms").splitlines()
@@ -232,6 +234,7 @@ class AgentAbi(AgentScenario):
         self.assertEqual(self.agent.get(self.agent.control + ga.OWNER, "Q") & ~0xff, 0)
         self.assert_unharmed()
 
+    @only_full
     def test_loaded_and_unloaded_many_times(self):
         """Under load, with modules that have tracepoints of their own coming and going too."""
         with self.vm.load():

@@ -10,7 +10,7 @@ from agent_test import TRACING_OFF
 from lib import agent as ga
 from lib.agent_scenario import AgentScenario
 from lib.outsight import keyed, numbers
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 PROBES = {"sched": "on-cpu off-cpu wakeup",
           "proc": "create lwp-create exec-success exit lwp-exit signal-send signal-discard signal-handle",
@@ -42,6 +42,7 @@ class Native(AgentScenario):
             self.assertEqual(status, 0, out + err)
             self.assertIn(f"args[0]: {kind} *", out, err)
 
+    @only_full
     def test_on_and_off(self):
         """on-cpu is about the thread that begins, off-cpu about the one that stops; they take turns, and between
         them lies what the guest says that they have run."""
@@ -90,6 +91,7 @@ class Native(AgentScenario):
                          {"exec": 20, "lwp-create": 80, "create": None, "lwp-exit": 100, "exit": 20}, trace.story())
         self.assertRegex(trace.out, rf"(?m)^ +{shell} +20$")
 
+    @only_full
     def test_signals(self):
         """A signal that is sent and ignored, and one that is handled."""
         self.load()
@@ -102,6 +104,7 @@ class Native(AgentScenario):
         trace.stop()
         self.assertEqual(keyed(trace.out), {"sent": 7, "dropped": 2, "handled": 7}, trace.story())
 
+    @only_full
     def test_disk(self):
         """As many requests issued and completed as in the guest's own trace."""
         self.load()

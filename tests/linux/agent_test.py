@@ -10,7 +10,7 @@ from lib import agent as ga
 from lib.agent_scenario import AgentScenario
 from lib.outsight import Trace, keyed, numbers
 from lib.pace import rounds
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 GETPPID = 110
 TRACING_OFF = "cd /sys/kernel/tracing && echo 0 >tracing_on && echo 0 >events/enable && echo 7 >buffer_size_kb && echo >trace"
@@ -24,6 +24,7 @@ class Views(AgentScenario):
             self.assertNotEqual(status, 0, out)
             self.assertIn("does not match any probes", err)
 
+    @only_full
     def test_listing(self):
         """-lv shows a tracepoint with the types of its arguments."""
         self.load()
@@ -117,6 +118,7 @@ class Views(AgentScenario):
         self.assertIn(("entry", "some-file", "8192", "7"), inside, trace.story())
         self.assertIn(("return", "result", "8192", "7"), inside, trace.story())
 
+    @only_full
     def test_compare(self):
         """One table: key, outside, inside, difference. What only one view has is 0 in the other."""
         self.load()
@@ -174,6 +176,7 @@ class Views(AgentScenario):
         apart.sort()
         self.assertLess(abs(apart[len(apart) // 2]), 2000000, apart[::100])
 
+    @only_full
     def test_sched_switch_names(self):
         """The task that a tracepoint's argument points to has the name in the guest's own trace. Pointers are
         followed a little later, so only tasks that keep their names are compared."""
@@ -233,6 +236,7 @@ class Unloading(AgentScenario):
         self.assertNotIn("left behind", self.vm.check("dmesg"))
         self.assert_unharmed()
 
+    @only_full
     def test_probed(self):
         """A probe in a module's text ends with the module, and begins again with the next load, in a trace of before too."""
         program = 'fbt:outsight:ga_poll:entry { @ = count(); } fbt:outsight:ga_poll:entry /++n == 7/ { printf("enough\\n"); }'
@@ -249,6 +253,7 @@ class Unloading(AgentScenario):
             self.assertNotIn("lost", trace.err)
         self.assert_unharmed()
 
+    @only_full
     def test_many_times_during_a_trace(self):
         """One trace, many loads of the module: what each passes on arrives, nothing is left behind, no warning."""
         self.load()
@@ -268,6 +273,7 @@ class Unloading(AgentScenario):
         self.vm.check("rmmod outsight")
         self.assert_unharmed()
 
+    @only_full
     def test_many_times_while_traces_come_and_go(self):
         """rmmod and insmod at any moment of a session."""
         job = self.vm.spawn(f"i=0; while [ $i -lt {rounds(5, 50)} -o ! -e /tmp/enough ]; do insmod /modules/outsight.ko || exit 1; "

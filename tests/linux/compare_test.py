@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.agent_scenario import AgentScenario
 from lib.outsight import Trace
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 PARAMETERS = "/sys/module/hide/parameters"
 
@@ -82,6 +82,7 @@ class Hidden(CompareScenario):
             self.vm.check("rmmod hide && rmmod outsight")
         self.assert_unharmed()
 
+    @only_full
     def test_processes_that_come_and_go(self):
         """Only the process that stays hidden is reported."""
         self.load("outsight", "hide")
@@ -171,6 +172,7 @@ class Texts(CompareScenario):
         self.vm.check("rmmod hide")
         self.assert_unharmed()
 
+    @only_full
     def test_processes(self):
         self.load("hide")
         pid = self.start()
@@ -185,6 +187,7 @@ class Texts(CompareScenario):
         self.vm.check(f"kill {pid}; rmmod hide")
         self.assert_unharmed()
 
+    @only_full
     def test_modules(self):
         self.load("hide")
         self.assertEqual(self.differing(*self.inside("lsmod"), status=0), [])
@@ -197,6 +200,7 @@ class Texts(CompareScenario):
         self.vm.check("rmmod hide")
         self.assert_unharmed()
 
+    @only_full
     def test_mounts(self):
         """One that came after the text, with a name that /proc/mounts writes otherwise."""
         text = self.inside("cat /proc/mounts")
@@ -268,6 +272,7 @@ class Programs(CompareScenario):
         self.assertIsNone(guest["stolen_ns"])  # TCG reports no stolen time to a guest
         self.assertTrue(0 <= guest["vmm_waited_ns"] and 0 < guest["window_ns"] < 600 * 10**9, guest)
 
+    @only_full
     def test_columns(self):
         self.load()
         trace = self.trace('syscall::getppid:entry /execname == "getppid_loop"/ { @ = quantize(100); }')

@@ -8,7 +8,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import distribution, keyed, numbers
 from lib.pace import rounds
-from lib.scenario import Scenario, main, parse_symbols
+from lib.scenario import Scenario, main, only_full, parse_symbols
 
 ROUNDS = rounds(2, 10)
 
@@ -129,6 +129,7 @@ class Counts(Scenario):
         self.assertEqual(tids, [pid])
         self.assertTrue(all(tid > pid for tid, _ in threads), trace.story())
 
+    @only_full
     def test_read_sizes(self):
         """The distribution of read sizes equals, bucket by bucket, what the program did."""
         program = ('syscall::read:entry /execname == "reads"/ { @q = quantize(arg2); @b = sum(arg2); @n = count(); } '
@@ -183,6 +184,7 @@ class Counts(Scenario):
             self.assertIn(name, functions, trace.story())
         self.assertNotRegex(trace.out, r"(?m)^ {14}0x", trace.story())
 
+    @only_full
     def test_thread_local(self):
         """self-> is set on entry and read on return, thread by thread, and freed."""
         program = ('fbt::vfs_read:entry /execname == "reads"/ { self->t = timestamp; } '

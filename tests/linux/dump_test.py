@@ -10,7 +10,7 @@ import tempfile
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.pace import LIMIT
-from lib.scenario import Scenario, main, parse_symbols
+from lib.scenario import Scenario, main, only_full, parse_symbols
 
 
 class Dumps(Scenario):
@@ -67,6 +67,7 @@ class Dumps(Scenario):
         finally:
             guest.qmp("cont")
 
+    @only_full
     def test_raw_image_and_core(self):
         with tempfile.TemporaryDirectory() as where, self.guest() as guest:
             symbols = sorted(parse_symbols(guest.read_file("/proc/kallsyms").decode()))

@@ -28,6 +28,7 @@ def listed(outsight, guest):
 
 
 class Kill(Scenario):
+    @only_full
     def test_outsight_under_load(self):
         """kill -9 at a random moment of a trace of every function; the workload's result stays right."""
         chance = random.Random(1)
@@ -53,6 +54,7 @@ class Kill(Scenario):
                     self.assertEqual(numbers(trace.out), [300], trace.story())
             self.assertNotRegex(guest.console(), r"BUG|Oops|panic|WARNING")
 
+    @only_full
     def test_qemu(self):
         """kill -9 of QEMU: outsight says so, prints what it has and ends with 1; it is no guest any more."""
         with self.own_guest(smp=1) as guest:
@@ -88,6 +90,7 @@ class TheEnd(Scenario):
         self.assertGreaterEqual(all_reads, 300)
         return trace
 
+    @only_full
     def test_powered_off(self):
         """The guest powers itself off: all that was counted is printed, inline counters too; no error."""
         with self.own_guest(smp=1) as guest:
@@ -225,6 +228,7 @@ class Sessions(Scenario):
             counts = [int(line.split()[1]) for line in trace.lines[mark:] if line.startswith("n ")]
         return counts
 
+    @only_full
     def test_paused_guest_gives_no_samples(self):
         """A running guest returns them, idle or busy; a paused guest returns none, and tracing continues."""
         with self.guest() as guest:

@@ -6,7 +6,7 @@ import sys
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 
 FUNCTION, CALLS = "__x64_sys_getppid", 50
 
@@ -53,6 +53,7 @@ class Offsets(Scenario):
         self.assertEqual(set(found["at"].values()), {calls}, trace.story())  # no branch of it is taken here
         self.assertGreater(len(found["at"]), 5, trace.story())
 
+    @only_full
     def test_messages(self):
         """What is no instruction, no function, or no offset is said to be that."""
         with self.guest() as guest:

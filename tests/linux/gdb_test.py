@@ -9,7 +9,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed, numbers
 from lib.pace import rounds
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 
 CALLS = rounds(30, 300)
 
@@ -26,6 +26,7 @@ class Gdb(Scenario):
         self.assertRegex(job.done(), f"^waiting\ncalls {2 * CALLS} parent")
         return trace
 
+    @only_full
     def test_getppid(self):
         """Two threads on two vCPUs: each call and each return, who made it and on the way where."""
         with self.plain_guest() as guest:

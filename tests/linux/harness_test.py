@@ -9,7 +9,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.guest import GuestError
 from lib.outsight import distribution, keyed, numbers
-from lib.scenario import Scenario, main, parse_symbols
+from lib.scenario import Scenario, main, only_full, parse_symbols
 
 
 class Parsing(unittest.TestCase):
@@ -29,6 +29,7 @@ class Parsing(unittest.TestCase):
 
 
 class Harness(Scenario):
+    @only_full
     def test_guest(self):
         with self.plain_guest() as guest:
             self.assertEqual(guest.run("echo one; exit 3"), (3, "one\n"))

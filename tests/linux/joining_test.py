@@ -13,21 +13,22 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.guest import Guest, why_no_guest
 from lib.outsight import Trace
-from lib.scenario import Scenario, main
+from lib.pace import FULL
+from lib.scenario import Scenario, main, only_full
 
 LOOP = 'syscall::getppid:entry /execname == "getppid_loop"/'
 BEGIN = 'BEGIN { printf("begin\\n"); }'
 
 
 class Joining(Scenario):
-    """Guests for all scenarios: two of one build, whose addresses differ, and one of another kernel where there is an image of
-    one. A scenario that needs one more ends it."""
+    """Guests for all scenarios: two of one build, whose addresses differ, and, with OUTSIGHT_FULL=1, one of another kernel where
+    there is an image of one. A scenario that needs one more ends it."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.family = f"join{os.getpid()}-"
-        others = [k for k in ("6.1", "6.12") if k != cls.kernel and not why_no_guest(k)]
+        others = [k for k in ("6.1", "6.12") if FULL and k != cls.kernel and not why_no_guest(k)]
         cls.guests = [cls.new(number, kernel) for number, kernel in enumerate([cls.kernel, cls.kernel, *others[:1]], 1)]
         for guest in cls.guests:
             guest.start()
@@ -132,6 +133,7 @@ class Joining(Scenario):
         self.assertEqual(self.rows(trace.out, "V"), {f"{guest.name} seven": 100 + times for guest, times in zip(self.guests, (10, 20, 30))})
         self.assertEqual(trace.err.count("each guest's own"), 1, trace.story())
 
+    @only_full
     def test_stopped(self):
         """A VMM that is stopped is reported once and holds up its own records only, which come when it goes on."""
         one, two, *rest = self.guests
@@ -150,6 +152,7 @@ class Joining(Scenario):
         trace.stop()
         self.assertEqual(trace.err.count("does not answer"), 1, trace.story())
 
+    @only_full
     def test_stopped_to_the_end(self):
         """Ctrl-C does not wait for it, and what it handed over before is printed."""
         one, two = self.guests[:2]
@@ -165,6 +168,7 @@ class Joining(Scenario):
             os.kill(two.pid, signal.SIGCONT)
         self.assertEqual(self.rows(trace.out, "G"), {one.name: 5, two.name: 5}, trace.story())
 
+    @only_full
     def test_reboot_and_wait(self):
         """A guest that reboots leaves and joins; a session whose last guest has ended waits for the next. By sum(): what the
         VMM itself counts ends with it. A second session says it in lines of JSON."""

@@ -9,7 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.program_scenario import ProgramScenario
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 CALLS = ("leaf", "recursive", "wide", "key", "generator", "coroutine", "handler", "comprehension", "text", "long", "thread")
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -78,6 +78,7 @@ class Frames(ProgramScenario):
         for before, line in zip(lines, lines[1:]):
             self.assertEqual(line.startswith("[ "), EVAL in before or (before.startswith("[ ") and line.startswith("[ ")), stack)
 
+    @only_full
     def test_returns(self):
         """At a probe of the interpreter's own: the frame that it names, in each."""
         pid = self.start()
@@ -130,6 +131,7 @@ class Frames(ProgramScenario):
         self.assertLessEqual(truth, folded, traces[1].story())
         self.assertFalse([line for line in lines if any(EVAL[:-1] in frame for frame in line)])  # what it interprets stands for it
 
+    @only_full
     def test_small(self):
         """A table without room for all texts: whole ones only, and it is said."""
         pid = self.start()

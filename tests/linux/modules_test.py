@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 from lib import agent as ga
 from lib.outsight import numbers
 from lib.pace import rounds
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 from lib.shared_guest import TROUBLE
 
 LOADS = rounds(5, 50)
@@ -80,6 +80,7 @@ class Modules(Scenario):
         self.assertGreaterEqual(int(found["__x64_sys_getppid"]), 9)
         self.assert_counts(trace, [int(found.get("pulse_beat", 0))], truth, 15)
 
+    @only_full
     def test_another_at_its_place(self):
         """What is loaded where a module was is not taken for it."""
         trace = self.outsight.trace(self.vm, "fbt:pulse::entry { @ = count(); }", "-Z")
@@ -106,6 +107,7 @@ class Modules(Scenario):
         self.stopped(trace)
         self.assert_counts(trace, numbers(trace.out), truth, 30)
 
+    @only_full
     def test_two_sessions(self):
         """Each session is told, and one that does not answer holds up the guest once, not the other session."""
         program = "fbt:pulse:pulse_beat:entry { @ = count(); }"
@@ -118,6 +120,7 @@ class Modules(Scenario):
         stopped.kill()
         self.assert_counts(trace, numbers(trace.out), truth, 30)
 
+    @only_full
     def test_killed(self):
         """kill -9 while modules come and go: nothing holds the guest up, and the next session sees them."""
         for _ in range(rounds(2, 12)):

@@ -35,6 +35,7 @@ class Int3(ProgramScenario):
         self.assertEqual(job.done(), "traps\ngone\n")
         self.assertEqual(guest.check("echo runs"), "runs\n")
 
+    @only_full
     def test_gone(self):
         """An int3 whose translation QEMU has failed to drop, as it does when a patch races with a translation: here the
         byte is replaced behind QEMU's back. With several vCPUs QEMU drops translations later."""

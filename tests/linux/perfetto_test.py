@@ -8,7 +8,7 @@ import time
 
 from lib import perfetto, protoc
 from lib.pace import LIMIT
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 
 THREADS, CALLS = 4, 200
 
@@ -37,6 +37,7 @@ class Threads(Scenario):
                 self.skipTest(protoc.MISSING)
             self.assertEqual(protoc.check_trace(self.data), slices)
 
+    @only_full
     def test_threads(self):
         """Each thread's calls are slices on its track, whichever vCPU it runs on."""
         program = ('syscall::getppid:entry, syscall::getppid:return /execname == "getppid_loop"/ { trace(tid); trace(execname); } '

@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 from lib.outsight import keyed, numbers
 from lib.program_scenario import ProgramScenario
 from lib.programs import run
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 CALLS = 600
 FUNCTIONS = ("several", "tail", "pointer", "table", "moved", "recursive", "single")
@@ -70,6 +70,7 @@ class PidExits(ProgramScenario):
         self.assertEqual(sorted((value, n) for at, value, n in rows if at > jump), [(1, third), (2, third)])
         self.assertEqual([n for at, _, n in rows if at == int(places["tail_jump"], 16)], [CALLS])
 
+    @only_full
     def test_flow(self):
         """Depth of a recursion by entry and return of each thread."""
         pid = self.start()
@@ -78,6 +79,7 @@ class PidExits(ProgramScenario):
                                          "pid$target:leaving:single:return /self->depth/ { @wrong = count(); }")
         self.assertEqual(numbers(trace.out), [5], trace.story())
 
+    @only_full
     def test_ustack(self):
         """At a return the caller is on top of the stack."""
         pid = self.start()
@@ -109,6 +111,7 @@ class PidExits(ProgramScenario):
         self.assertEqual((status, err), (0, ""))
         return sorted(line.split()[-1] for line in out.splitlines()[1:])
 
+    @only_full
     def test_descriptions_of_one_probe(self):
         """Several descriptions that mean one probe have it once."""
         pid = self.start()
@@ -130,6 +133,7 @@ class PidExits(ProgramScenario):
             self.assertEqual((status, out), (1, ""), description)
             self.assertIn(why, err)
 
+    @only_full
     def test_uprobe(self):
         """A probe of the guest's own hides its instruction from us: that is said, and over when it is gone."""
         pid = self.start()

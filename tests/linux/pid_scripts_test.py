@@ -63,6 +63,7 @@ class Python(ProgramScenario):
         self.assertEqual((found.get("getppid"), found.get(LOOP)), (len(depths), sum(depths)), trace.story())
         self.assertGreater(len(found), 30)
 
+    @only_full
     def test_lines(self):
         """The description alone: a line for each."""
         trace = self.outsight.start(self.vm, "-x", "switchrate=20hz", *ROOM, "-n", f"pid{self.pid}:::entry", "-n",
@@ -73,6 +74,7 @@ class Python(ProgramScenario):
             rows = re.findall(rf"(?m)^ *\d+ +\d+ +{function}:entry *$", trace.out)
             self.assertEqual(len(rows), times, trace.story())
 
+    @only_full
     def test_flow(self):
         """Calls within calls: at each one that the program makes as many of the interpreter's loops are on the way as it says."""
         trace = self.outsight.start(self.vm, "-x", "switchrate=20hz", *ROOM, "-p", str(self.pid), "-s",
@@ -81,6 +83,7 @@ class Python(ProgramScenario):
         trace.stop()
         self.assertEqual([len(names) for names in flow(trace.lines, "getppid", {LOOP})], depths, trace.story())
 
+    @only_full
     def test_stealth(self):
         """No program hides: each name is that of a process, the busy one is among them, and there was no error."""
         self.vm.check("spin 1000 >/dev/null 2>&1 &")

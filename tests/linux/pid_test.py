@@ -10,7 +10,7 @@ from lib import pace
 from lib.outsight import keyed, numbers
 from lib.program_scenario import ProgramScenario
 from lib.programs import run
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 CALLS = 3000
 
@@ -59,6 +59,7 @@ class Pid(ProgramScenario):
             self.assertEqual(self.count(one, description, rounds), CALLS, description)
         self.assertEqual(self.count(one, f"pid{one}:a.out:work:entry, pid{other}:a.out:work:entry", rounds), 2 * CALLS)
 
+    @only_full
     def test_wildcard(self):
         """All functions of libc, each by its name."""
         one = self.start()

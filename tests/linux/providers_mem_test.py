@@ -9,7 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 
 # Processes that copy pages, a program that touches 1024 new ones, pages that are locked and files that are forgotten.
 LOAD = ("for i in 1 2 3 4 5 6 7 8 9 10; do (:); ls / >/dev/null; done; dd if=/dev/zero of=/dev/null bs=4M count=1 2>/dev/null; "
@@ -73,6 +73,7 @@ class Vmstat(Scenario):
             self.assertGreater(seen[name], 0, trace.story())
         self.assertEqual(seen["drop_pagecache"], 1, trace.story())
 
+    @only_full
     def test_proc(self):
         """/proc/vmstat has grown by what was counted between the two moments at which it was added up."""
         program = ("int at; fbt::vmstat_start:entry, fbt::vmstat_start:return { at++; } "

@@ -7,7 +7,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed
 from lib.pace import rounds
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 from providers_net_test import counters, settled
 
 # Solaris's name: the guest's counters, whose sum it is. On Linux UDP's are counted apart for IPv6.
@@ -68,6 +68,7 @@ class Mib(Scenario):
         self.assertEqual(got, 300000, trace.story())
         self.assertEqual(keyed(trace.out), {"tcpOutDataBytes": got, "tcpInDataInorderBytes": got}, trace.story())
 
+    @only_full
     def test_sent_again(self):
         """A line that is lost, as there is no way for a while: it is sent again until it is received, once."""
         names = ("tcpRetransBytes", "tcpRetransSegs", "tcpInDataInorderBytes", "tcpInDataDupBytes", "tcpInDataUnorderBytes")

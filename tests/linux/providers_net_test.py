@@ -9,7 +9,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed
 from lib.pace import rounds
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 from lib.truth import Truth, agree
 
 # What netload says of itself.
@@ -107,6 +107,7 @@ class Network(Scenario):
         self.assertEqual(expected["tcp:::connect-refused",], 2 * n)
         self.assertEqual(expected["udp:::send",], 4 * n)
 
+    @only_full
     def test_published(self):
         """One-liners as they are printed in other systems' books."""
         n = rounds(3, 20)

@@ -9,7 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed, numbers
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 from lib.truth import NotWhole, Truth, agree
 
 # A shell of a name of its own, the programs that it runs, and how they end.
@@ -189,6 +189,7 @@ class Providers(Scenario):
         agree(self, "proc:::signal-clear", seen["cleared"], 3, story=trace.story())
         self.assertEqual(seen["SIGFPE"], 1, trace.story())
 
+    @only_full
     def test_priorities(self):
         """New priorities as pr_pri has them: by setpriority(2) and sched_setscheduler(2)."""
         program = 'sched:::change-pri /execname == "changes"/ { @[args[2]] = count(); }'
@@ -199,6 +200,7 @@ class Providers(Scenario):
         rows = {int(a): int(b) for a, b in (line.split() for line in trace.lines if len(line.split()) == 2)}
         agree(self, "sched:::change-pri", rows, {14: 3, 50: 3}, story=trace.story())
 
+    @only_full
     def test_ticks_and_wakeups(self):
         """In the threads of a load, as the guest's own tracepoints count them."""
         program = ('sched:::tick /args[1]->pr_fname == "spin"/ { @["tick"] = count(); } '
@@ -214,6 +216,7 @@ class Providers(Scenario):
         agree(self, "sched:::tick", seen["tick"], told.hits("timer/hrtimer_expire_entry"), "hrtimer_expire_entry",
               trace.story())
 
+    @only_full
     def test_gives_up_processor(self):
         """Threads sleep, are preempted, or keep their processor: as often as the guest's switches say."""
         mine = 'execname == "spin"'
@@ -234,6 +237,7 @@ class Providers(Scenario):
         agree(self, "sched:::remain-cpu", seen.get("remain", 0), seen["entries"] - sum(states.values()),
               "__schedule() less sched_switch", trace.story())
 
+    @only_full
     def test_queues(self):
         """A thread that is enqueued is dequeued, and never twice without the other; each switch to it is one."""
         mine = 'args[1]->pr_fname == "spin"'
@@ -252,6 +256,7 @@ class Providers(Scenario):
         self.assertGreaterEqual(seen["dequeue"], told.hits("sched/sched_switch"), trace.story())
         self.assertNotIn("nowhere", seen, trace.story())
 
+    @only_full
     def test_waits(self):
         """dd's fsync of a disk waits once for its flush."""
         program = ('io:::wait-start /execname == "dd" && args[1]->dev_statname == "loop3"/ { @["start"] = count(); } '
@@ -267,6 +272,7 @@ class Providers(Scenario):
         self.assertEqual(told.hits("block/block_bio_queue"), 5, trace.story())
         agree(self, "io:::wait-start, wait-done", keyed(trace.out), {"start": 5, "done": 5}, story=trace.story())
 
+    @only_full
     def test_counts_are_not_inline(self):
         """A clause that only counts must ask the condition too; and -x cpu and predicates of the clause go on working."""
         program = ('proc:::exit { @ = count(); } fbt::taskstats_exit:entry { @all = count(); } '

@@ -9,7 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 from lib.truth import BUFFER_KB, EMPTY_KB, TRACING, Truth, agree, note
 
 # Each program does to one file after the other what it is named for.
@@ -92,6 +92,7 @@ class Files(Scenario):
         self.assertEqual(seen["readdir"], 2, trace.story())  # the entries, then their end
         self.assertGreaterEqual(seen["same"], 14, trace.story())
 
+    @only_full
     def test_opens_that_fail(self):
         """What was never opened is not closed, though the kernel takes its structure back by the same function."""
         program = ('fsinfo:::close /execname == "cat"/ { @[args[0]->fi_fs, args[0]->fi_name] = count(); } '
@@ -106,6 +107,7 @@ class Files(Scenario):
         self.assertNotIn("none", [words[0] for words in closed], trace.story())
         self.assertNotIn("invalid address", trace.err, trace.story())
 
+    @only_full
     def test_names(self):
         """namei and the name cache: a missing name is looked up once in the file system, then the cache knows that."""
         program = ('vfs:namei:lookup:entry /execname == "stat" && stringof(args[1]) == "/tmp/no-such"/ '
@@ -162,6 +164,7 @@ class Counters(Scenario):
         self.assertGreater(seen["idlethread"], 4, trace.story())
         self.assertLessEqual(abs(seen["idlethread"] - seen["idle"]), 4, trace.story())
 
+    @only_full
     def test_timers(self):
         """Each timer's function begins and ends, under both names, and as often as the guest counts at most."""
         program = ('callout_execute:::callout-start { @["start"] = count(); this->timer = arg0; } '
@@ -204,6 +207,7 @@ class Locks(Scenario):
         self.assertGreater(seen["wa"], 20, trace.story())
         self.assertLessEqual(abs(seen["wa"] - seen["wr"] - seen.get("down", 0)), 8, trace.story())
 
+    @only_full
     def test_contention(self):
         """Waits for locks, as many as the guest's own trace has, and none longer than the load ran."""
         probes = ("adaptive-block", "adaptive-spin", "rw-block")

@@ -7,6 +7,7 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed
+from lib.pace import rounds
 from lib.scenario import Scenario, main
 
 # What is described, and the function of the probe that it is here.
@@ -36,7 +37,7 @@ class Published(Scenario):
     def test_names(self):
         """Each description lists the probe that it means, of both kinds of call; two names of one are one."""
         with self.guest() as guest:
-            for what, function in HERE:
+            for what, function in HERE[::rounds(3, 1)]:
                 with self.subTest(what=what):
                     self.assertEqual(set(self.listed(guest, what)), {function})
             both = self.listed(guest, "syscall::open:entry,syscall::open64:entry,syscall::open_nocancel:entry")

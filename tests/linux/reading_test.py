@@ -174,6 +174,7 @@ class Hidden(Scenario):
                 ram.seek(code + address - symbols["_text"])
                 ram.write(bytes(size))
 
+    @only_full
     def test_vmlinux_and_symbols(self):
         vmlinux = self.vmlinux()
         # The list of another boot: Outsight moves it to where this boot's kernel is.

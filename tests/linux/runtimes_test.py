@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed
 from lib.program_scenario import StaticProbes
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runtimes")
 
@@ -52,6 +52,7 @@ class Runtimes(StaticProbes):
 
     # --- Erlang --------------------------------------------------------------------------------------
 
+    @only_full
     def test_spawn_exit(self):
         """Each process that begins, ends, and is told so."""
         one = self.start(program="erlang")
@@ -64,6 +65,7 @@ class Runtimes(StaticProbes):
         self.assertIn("\nwanted 3\n", self.vm.check("cat /tmp/said.a"))
         self.assertIn("\nwanted 0\n", self.work_once(one))
 
+    @only_full
     def test_virtual_machines(self):
         """One script, two emulators: the lines of both, and which PID each has."""
         pids = {name: self.start(name, program="erlang") for name in ("one", "two")}
@@ -72,6 +74,7 @@ class Runtimes(StaticProbes):
                     if event[0] == "process-spawn"]
         self.assertEqual(self.lines(trace), expected)
 
+    @only_full
     def test_scheduling(self):
         """A probe with two places, one of which has its argument at the stack's top."""
         self.compare(self.start(program="erlang"),
@@ -92,6 +95,7 @@ class Runtimes(StaticProbes):
                      {"message-send": "send %s %s %s, %s %s %s", "message-queued": "queued %s %s of %s, %s %s %s",
                       "message-receive": "receive %s %s of %s, %s %s %s"})
 
+    @only_full
     def test_memory(self):
         """Garbage collections, by a pattern of their names, and copies with a number of 4 bytes."""
         self.compare(self.start(program="erlang"),
@@ -100,6 +104,7 @@ class Runtimes(StaticProbes):
                      {f"gc_{kind}-{edge}": f"gc_{kind}-{edge} %s %s" for kind in ("major", "minor") for edge in ("start", "end")}
                      | {"copy-struct": "copy %s %s"})
 
+    @only_full
     def test_user_trace(self):
         """Ten arguments, and texts that are not given."""
         texts = ", ".join(f'arg{n} == NULL ? "" : copyinstr(arg{n})' for n in range(6, 10))
@@ -135,6 +140,7 @@ class Runtimes(StaticProbes):
 
     # --- Clozure CL ----------------------------------------------------------------------------------
 
+    @only_full
     def test_ccl(self):
         """A process as the script's operand, globals with a type, the time of day."""
         one = self.start(program="ccl")
@@ -149,6 +155,7 @@ class Runtimes(StaticProbes):
             self.assertEqual((int(m[1]), m[3], m[4]), (i, f"{used:>8}", f"{freed:>8}"))
             self.assertGreater(int(m[2]), 1000000)  # it sleeps for twice as long
 
+    @only_full
     def test_ccl_threads(self):
         """A thread's own number, and a generation's collections."""
         self.compare(self.start(program="ccl"),
@@ -219,6 +226,7 @@ class Runtimes(StaticProbes):
         self.assertEqual(re.findall(r"(?m)^ +(\S+) +(\S+) +(\d+)$", trace.out),
                          [("calling.py", "work", "1"), ("calling.py", "leaf", "1000")])
 
+    @only_full
     def test_python_flow(self):
         """Each call and return, indented by its level."""
         one = self.python_program("nested.py")

@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 from lib.outsight import numbers
 from lib.pace import rounds
 from lib.program_scenario import StaticProbes
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 GUARDED = "probed$target:::guarded { @ = count(); }"
 
@@ -85,6 +85,7 @@ class Semaphores(StaticProbes):
                 for nth, pid in enumerate((before, meanwhile), 1):
                     self.assertEqual(self.value_of_child(pid, nth, name), 0)
 
+    @only_full
     def test_ended(self):
         """The process itself ends under the session: its child's copy is lowered."""
         one = self.start()
@@ -94,6 +95,7 @@ class Semaphores(StaticProbes):
         self.assertEqual(trace.finish(), 0)
         self.assertEqual(self.value_of_child(child), 0)
 
+    @only_full
     def test_sessions(self):
         """Two sessions want it: it is raised until both have ended."""
         one = self.start()
@@ -105,6 +107,7 @@ class Semaphores(StaticProbes):
         second.stop()
         self.assertEqual(self.value(one), 0)
 
+    @only_full
     def test_killed(self):
         """kill -9 at any moment of a session."""
         one = self.start()
@@ -118,6 +121,7 @@ class Semaphores(StaticProbes):
         self.assertEqual(self.value(one), 1)
         trace.stop()
 
+    @only_full
     def test_storm(self):
         """Programs that begin, fork and end all the time, under sessions that mean every one of them and are killed: none is
         left raised."""
@@ -140,6 +144,7 @@ class Semaphores(StaticProbes):
         for nth, pid in enumerate(children, 1):
             self.assertEqual(self.value_of_child(pid, nth, "one"), 0)
 
+    @only_full
     def test_python(self):
         """An interpreter as its distribution has built it, all of whose probes have semaphores: its functions' returns. The
         probe of each line is raised for its name alone."""

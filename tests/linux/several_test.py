@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.guest import Guest, why_no_guest
 from lib.outsight import Trace
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 
 LOOP = 'syscall::getppid:entry /execname == "getppid_loop"/'
 
@@ -53,6 +53,7 @@ class Pair(Scenario):
 
 
 class Several(Pair):
+    @only_full
     def test_two_guests_in_one_session(self):
         """One program on two guests of one kernel, whose addresses differ."""
         with self.pair() as (one, two):
@@ -118,6 +119,7 @@ class Several(Pair):
             self.assertEqual(status, 1)
             self.assertIn(text, err)
 
+    @only_full
     def test_addresses(self):
         """A program that holds addresses, in two guests of one build: each reads at its own."""
         with self.pair() as (one, two):
@@ -125,6 +127,7 @@ class Several(Pair):
                                          'END { printa("%s %d %@d\\n", @); }')
             self.assertIn("swapper/0 1 3000\n", out)
 
+    @only_full
     def test_patterns(self):
         """A pattern means the guests of that name that run; one that is named beside it is attached once."""
         with self.pair() as (one, two):
@@ -153,6 +156,7 @@ class Kernels(Pair):
         if not self.second:
             self.skipTest("there is no image of another kernel")
 
+    @only_full
     def test_keys(self):
         """Names, members of the kernel's structures, variables and distributions of both are one result."""
         with self.pair() as (one, two):
@@ -176,6 +180,7 @@ class Kernels(Pair):
             self.assertIn(f"T {one.name} 1000\n", out)
             self.assertLessEqual(int(re.search(rf"(?m)^T {two.name} (\d+)$", out)[1]), 2000)
 
+    @only_full
     def test_functions(self):
         """Members of a function's arguments, and errors, which name their guest."""
         with self.pair() as (one, two):

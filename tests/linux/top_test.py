@@ -9,7 +9,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib import screen as terminal
 from lib.pace import LIMIT
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 from lib.screen import ENTER, Screen
 
 HOME = b"\x1bOH"
@@ -96,6 +96,7 @@ class Top(Scenario):
             top.press("e")
             top.wait(lambda screen: self.calls(screen, guest.name) is None, "no calls")
 
+    @only_full
     def test_killed(self):
         """kill -9 of the view ends its sessions: nothing stays in the guest."""
         env = dict(self.outsight.environment(self.shared.get()), LC_ALL="C.UTF-8", TERM="xterm")

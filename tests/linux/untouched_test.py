@@ -9,7 +9,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.pace import rounds
 from lib.program_scenario import UNTOUCHED, ProgramScenario, counts_by_word, run_untouched
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 class Untouched(ProgramScenario):
     names = "untouched"
@@ -40,6 +40,7 @@ class Untouched(ProgramScenario):
                          ({"/untouched/opened": 1, "/untouched/executed": 1, "0": 1, "ended": 1}, 0), story)
         self.vm.check("rm /mnt/untouched")
 
+    @only_full
     def test_moving(self):
         """While the kernel drops the pages and moves what is left, what is read is right, or an invalid address."""
         n = rounds(20, 2000)

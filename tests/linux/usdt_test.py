@@ -11,7 +11,7 @@ from lib import pace
 from lib.outsight import keyed, numbers
 from lib.program_scenario import StaticProbes
 from lib.programs import run
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 ARGS = 5
 # Values that the note of "partly" does not let a program have.
@@ -81,7 +81,7 @@ class Usdt(StaticProbes):
                 ("probed*:::registers", ("-p", str(other)), self.times),
                 ("prob?d*:::reg*", ("-p", str(other)), self.times),
                 (f"probed{one}:::registers, probed{other}:::registers", (), 2 * self.times),
-                (f"pid{one}::registers:entry, probed{one}:::registers", (), 2 * self.times))[::pace.rounds(2, 1)]:
+                (f"pid{one}::registers:entry, probed{one}:::registers", (), 2 * self.times))[::pace.rounds(4, 1)]:
             found, story = count(description, *options)
             self.assertEqual(found, expected, story)
 
@@ -114,6 +114,7 @@ class Usdt(StaticProbes):
             self.assertLessEqual(seen, (self.rounds[name] - 1) * self.times)
         trace.stop()
 
+    @only_full
     def test_loaded_later(self):
         """A library that a program loads when it has run for a while."""
         if "libstdcxx" not in run("readelf", "-nW", self.programs.libstdcxx):
@@ -132,6 +133,7 @@ class Usdt(StaticProbes):
         self.assertEqual(self.settled(trace, pid), seen + self.times, trace.story())
         trace.stop()
 
+    @only_full
     def test_named_loads(self):
         """A process that is named by its number loads a library: static probes and functions of it, the latter as listed."""
         if "libstdcxx" not in run("readelf", "-nW", self.programs.libstdcxx):

@@ -9,7 +9,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed, numbers
 from lib.program_scenario import ProgramScenario
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 CALLS = 700
 ONCE = 12  # short lives
@@ -68,6 +68,7 @@ class UserFiles(ProgramScenario):
         trace.stop()
         self.assertEqual(numbers(trace.out), [2 * CALLS, CALLS], trace.story())
 
+    @only_full
     def test_file_comes(self):
         """A file that no process had mapped before, of which a process waits; with -Z there need be none."""
         self.vm.check("cp /bin/counted /tmp/copy")
@@ -96,6 +97,7 @@ class UserFiles(ProgramScenario):
     def counts_of(trace, pid):
         return [int(n) for n in re.findall(rf"(?m)^ +{pid} +(\d+)$", trace.out)]
 
+    @only_full
     def test_ways_out(self):
         """As many returns as entries, by every way out, in two processes that have the file at other addresses."""
         pids = [self.start_program("leaving 300", name) for name in ("one", "two")]
@@ -117,6 +119,7 @@ class UserFiles(ProgramScenario):
     def ways(self, name):
         return {f: int(n) for f, n in re.findall(r"called (\w+) (\d+) \d+", self.vm.check(f"cat /tmp/said.{name}"))}
 
+    @only_full
     def test_wildcard(self):
         """All functions of libc, in one probe each."""
         one = self.start_program(f"counted {CALLS}")

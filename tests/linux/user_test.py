@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.program_scenario import ProgramScenario
 from lib.programs import library_symbols, load_bias, names_of, symbols
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 
 def without_names(text):
@@ -123,6 +123,7 @@ class Names(ProgramScenario):
         self.assertEqual(frames[:4], ["libleaf.so`leaf", "callers`inner", "callers`outer", "callers`main"])
         self.assertTrue(frames[4].startswith("libc.so.6`"), frames)
 
+    @only_full
     def test_static(self):
         frames = self.assert_frames("solid", self.files(("solid", self.programs.path("bin/solid"))))
         self.assertEqual(frames[:4], ["solid`leaf", "solid`inner", "solid`outer", "solid`main"])
@@ -142,6 +143,7 @@ class Names(ProgramScenario):
         self.assertEqual([frame.partition("+")[0] for frame in frames[:4]],
                          ["libleaf.so`leaf", "bare`inner", "bare`outer", "bare`main"])
 
+    @only_full
     def test_missing_pages(self):
         """A file whose symbols are not in the guest's memory: that is said, and the operator's copy has them."""
         self.vm.check("cp /bin/padded /mnt/padded && sync && echo 3 >/proc/sys/vm/drop_caches")
@@ -156,6 +158,7 @@ class Names(ProgramScenario):
         self.assertEqual([frame.partition("+")[0] for frame in frames[:4]],
                          ["libleaf.so`leaf", "padded`inner", "padded`outer", "padded`main"])
 
+    @only_full
     def test_functions(self):
         """usym(), ufunc(), umod() and uaddr() of the caller."""
         trace = self.outsight.trace(

@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 from lib.pace import LIMIT
 from lib.program_scenario import StaticProbes
 from lib.programs import debug_file, load_bias, places, symbols
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 FRAMES = 40
 CALLS = 7  # of compare() that qsort() makes for the five numbers
@@ -122,6 +122,7 @@ class Stacks(StaticProbes):
     def traced(trace, pid):
         return [int(depth) for depth in re.findall(rf"^{pid}: (\d+)$", trace.out, re.M)]
 
+    @only_full
     def test_caller(self):
         """ucaller and ustackdepth, which are of the same walk."""
         trace = self.outsight.trace(self.vm, 'sorting$target:::compare { printf("%d ", ustackdepth); usym(ucaller); }',
@@ -132,6 +133,7 @@ class Stacks(StaticProbes):
         found = re.findall(r"(\d+) +(libc\.so\.6`\S+)", trace.out)
         self.assertEqual([int(depth) for depth, _ in found], [len(stack) for stack in said], trace.story())
 
+    @only_full
     def test_later(self):
         """Programs that begin during the session: their rules come with their probes."""
         trace = self.outsight.trace(self.vm, 'sorting*:::compare { printf("%d: %d\\n", pid, ustackdepth); }')

@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.program_scenario import ProgramScenario
 from lib.programs import symbols
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 CALLS = 50
 FILE = "/tmp/vdso.so"
@@ -84,6 +84,7 @@ class Vdso(ProgramScenario):
             self.assertTrue(self.is_whole(stack, "by_vdso"), stack)
         self.assertGreater(inside, 2)
 
+    @only_full
     def test_names(self):
         """usym(), umod() and ufunc() of an address in it."""
         trace = self.outsight.trace(self.vm, f"profile-997hz /pid == $target && arg1 >= {self.start:#x} && arg1 < {self.end:#x}/ "

@@ -9,7 +9,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import numbers
 from lib.program_scenario import ProgramScenario
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 CALLS = 2000
 # It forks all the time: children that have its name, and have not called exec().
@@ -64,6 +64,7 @@ class WaitFor(ProgramScenario):
         self.assertIn(f"\n{one}", trace.out)
         self.assertEqual(numbers(trace.out)[-2:], [2 * CALLS, 2 * CALLS], trace.story())
 
+    @only_full
     def test_script(self):
         """By what execname is: a script's name; what forks has not begun to run it."""
         self.vm.check(f"printf '{SCRIPT}' >/tmp/scripted; chmod +x /tmp/scripted; rm -f /tmp/go")
