@@ -380,7 +380,7 @@ class Gdb(unittest.TestCase):
     def test_pause_again_and_again(self):
         """Whatever a monitor's user does, hits are still handled, and the guest runs in the end."""
         ways = ((2, ("stop", "cont")), (4, ("stop", "cont")), (2, ("cont",)))
-        for cpus, commands in rounds(ways[1:], ways):
+        for cpus, commands in rounds(ways[1:2], ways):
             with self.subTest(cpus=cpus, commands=commands):
                 vm = self.vm(cpus).ready()
                 tracer = vm.start('BEGIN { printf("tracing\\n"); } fbt::probed_nop:entry,fbt::probed_push:return { @ = count(); }')

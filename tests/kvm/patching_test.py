@@ -73,7 +73,7 @@ class Patching(unittest.TestCase):
     def test_counts(self):
         """Whatever it turned on and off between, the calls of each round's first half are counted, all of them."""
         passes = rounds(5, 8)
-        for cpus in rounds((1, 4), (1, 2, 4)):
+        for cpus in rounds((4,), (1, 2, 4)):
             with self.subTest(cpus=cpus):
                 vm = self.vm(cpus)
                 trace = vm.started(ROUNDS % (f"{ENTRIES},{RETURNS} /on/ {{ @[probefunc, probename] = count(); }}", passes))
@@ -97,7 +97,7 @@ class Patching(unittest.TestCase):
     def test_counter(self):
         """A counter in KVM can only be on the nop: no hit is missed when the guest puts its own call there and removes
         it."""
-        cpus, passes = 4, rounds(5, 12)
+        cpus, passes = 4, rounds(3, 12)
         vm = self.vm(cpus)
         trace = vm.started("fbt::quiet_call:entry { @c = count(); } fbt::quiet_call:return { @r = sum(1); } "
                            f"fbt::round_end:entry {{ rounds++; }} fbt::round_end:entry /rounds == {passes}/ {{ exit(0); }}")

@@ -103,7 +103,7 @@ class UnderFire(GuestTest):
 
     def test_many_times(self):
         """Enabled and disabled again and again by three sessions at a time, with timer interrupts."""
-        times = rounds(40, 400)
+        times = rounds(20, 400)
         vm = self.vm(4, "step=1 timer=50000")
         toggle = os.path.join(os.path.dirname(GUEST), "kvm_toggle")
         running = [subprocess.Popen([toggle, vm.socket, str(times), sites + " { @ = count(); }", GUEST, trap],
@@ -118,7 +118,7 @@ class UnderFire(GuestTest):
     def test_killed(self):
         vm = self.vm(4, "step=1 timer=50000")
         rnd = random.Random(2)
-        for i in range(rounds(12, 100)):
+        for i in range(rounds(6, 100)):
             trap, sites = self.SITES[i % 3]
             tracer = subprocess.Popen(vm.command(sites + " { @[probefunc] = count(); }", "-x", f"trap={trap}"),
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
