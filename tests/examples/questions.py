@@ -79,7 +79,9 @@ class Questions:
     def test_cpu_in_questions(self, *examples):
         program, own, kernel = self.watch("spin 2", *examples)
         counts = keyed(program.out)
-        self.assertEqual(max((name for name in counts if not name.startswith("swapper")), key=counts.get), "spin", program.story())
+        # init runs the commands of this test, and on a busy host the samples in which it waits for that are many
+        others = [name for name in counts if not name.startswith("swapper") and name != "init"]
+        self.assertEqual(max(others, key=counts.get), "spin", program.story())
         self.assertTrue(any(row[0] == "spin" and row[1].startswith("spin`") for row in rows(own) if len(row) == 3), own.story())
         self.assert_known([name for name in keyed(kernel.out) if name.startswith("vmlinux`")])
 
@@ -116,6 +118,7 @@ class Questions:
         self.vm.check(f"kill -9 {pid}")
         self.assertEqual(keyed(trace.out).get("work"), 300, trace.story())
 
+    @only_full
     @answer("In which function and line of a Python program is the CPU?", "Where is the CPU in the next run of a Python program?")
     def test_python_in_questions(self, by_number, awaited):
         if not self.programs.python:
@@ -145,6 +148,7 @@ class Questions:
         self.assertEqual(sum(of_key(fast, "read").values()), sum(of_key(large, "loop6").values()), fast.story())
         self.assertRegex(stacks.out, r"(?s)  dd +\n +vmlinux`\S+\n.*vmlinux`ksys_read", stacks.story())
 
+    @only_full
     @answer("Who connects to whom?", "Who is connected to?", "Where does the guest send data to?", "How large are the segments of TCP?",
             "Does the network lose segments?", "Who asks name servers?")
     def test_network_in_questions(self, *examples):
@@ -158,6 +162,7 @@ class Questions:
         self.assertGreater(keyed(losses.out)["tcpOutSegs"], 4, losses.story())
         self.assertTrue(any(row[:2] == ["nslookup", "127.0.0.1"] for row in rows(names)), names.story())
 
+    @only_full
     @answer("Who calls a kernel function?", "Who wakes whom?", "Which interrupts arrive?")
     def test_kernel_in_questions(self, *examples):
         calls, wakes, interrupts = self.watch("reads 10; for i in 1 2 3; do echo x | cat >/dev/null; sleep 0.1; done", *examples)

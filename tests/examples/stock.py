@@ -380,6 +380,7 @@ class Stock(Questions, Examples):
     def test_switched_from(self, example):
         self.check_switches(example)
 
+    @only_full
     @truth("outsight -g web01 -n 'sdt:sched::sched_switch { @[args[2]->comm] = count(); }'")
     def test_switched_to(self, example):
         self.check_switches(example)
@@ -448,6 +449,7 @@ class Stock(Questions, Examples):
         self.assertLess(abs(rows["1"] - rows["passes"]), 0.6 * rows["passes"] + 2, trace.story())
         self.assertEqual(rows["modules"] % modules, 0, trace.story())
 
+    @only_full
     @truth("syscall:::entry, syscall:::return { trace(tid); trace(execname); }")
     def test_perfetto(self, example):
         """A trace with a track for each thread of the guest."""

@@ -42,6 +42,7 @@ class Counts(Scenario):
             trace.stop()
             self.assertEqual(keyed(trace.out), {"entry": 11, "return": 11, "ia32": 25, "all": 36}, trace.story())
 
+    @only_full
     def test_returns_of_32_bits(self):
         """Calls by int $0x80 and through the vDSO return what they did, also where they end in code that 64-bit calls
         share; those are not taken for them."""

@@ -82,6 +82,7 @@ class Joining(Scenario):
         self.assertEqual(len(found), len(rows), text)
         return found
 
+    @only_full
     def test_come_and_go(self):
         """What the guests count is one result, one more that starts joins it, and one that is killed leaves it."""
         trace = self.start("-n", f"""
@@ -118,6 +119,7 @@ class Joining(Scenario):
         self.assertRegex(trace.out, rf"(?m)^ +8 \|@+ {total} *$")
         self.assertRegex(trace.out, rf"(?m)^ +50 \|@+ {total} *$")
 
+    @only_full
     def test_variables(self):
         """Each guest has its own from what BEGIN left; a program that reads them in END learns that."""
         trace = self.start("-n", f"""
