@@ -347,7 +347,7 @@ class Attach(unittest.TestCase):
             process.wait()
             self.assertEqual(vm.stopped_threads(), [])
             self.assertEqual(vm.qmp("query-status")["status"], "running")
-            if i % 10 == 9:
+            if i % 5 == 4:
                 self.attach(vm)
                 self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
             if i % 3 == 0:
