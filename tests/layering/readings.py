@@ -21,7 +21,7 @@ TOPS = ("vmm-probe", "consumer", "lib", "cli")
 # Functions that read guest memory, and those that put a budget into force.
 READS = re.compile(r"\b(?:vp_guest_read|vp_guest_read_u(?:32|64)|vp_guest_try_read|vp_mmu_read|vp_phys_read|vp_kernel_find|"
                    r"vp_vmcoreinfo_find|vp_mmu_next_mapped|vp_mmu_translate)\s*\(")
-BEGINS = re.compile(r"\b(?:vp_budget_begin|vp_guest_budget_begin|vp_budget_part|vp_guest_read_once)\s*\(")
+BEGINS = re.compile(r"\b(?:vp_budget_begin|vp_guest_budget_begin|vp_budget_share|vp_budget_part|vp_guest_read_once)\s*\(")
 RECORD = re.compile(r"&\s*vp_readings\[([^\]]*)\]")
 NAME = re.compile(r"VP_READ_(\w+)")
 ROW = re.compile(r'X\((\w+),\s*"([^"]*)",\s*(\d+),\s*(\d+),\s*(\d+),\s*(\d+),\s*"([^"]*)"\)')

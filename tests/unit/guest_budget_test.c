@@ -166,6 +166,47 @@ static void a_paused_budget_keeps_what_is_left(void **state)
 	vp_budget_pause(&budget);
 }
 
+/* One of many has a share: it can't use up the whole, and what it has used the whole has not any more. */
+static void a_share_ends_before_the_whole(void **state)
+{
+	const struct vp_reading all = { "all of them", 8, 3, 100000, 0, "so be it" };
+	const struct vp_reading one = { "one of them", 2, 2, 20, 0, "it is left out" };
+	struct vp_budget budget, share;
+
+	(void)state;
+	vp_budget_begin(&budget, &all, false);
+	vp_budget_share(&share, &one);
+	assert_ok(vp_budget_take(2 * MIB));
+	assert_false(vp_budget_take_or_end(1));
+	assert_err(vp_budget_check(), OT_ERR_LIMIT,
+		   "reading one of them takes more than its 2 MiB of memory: it is left out");
+	vp_budget_give(MIB);
+	assert_true(vp_budget_share_end(&share));
+	assert_ok(vp_budget_check());
+
+	vp_budget_share(&share, &one);
+	assert_ok(vp_budget_read(2 * MIB));
+	assert_err(vp_budget_read(1), OT_ERR_LIMIT, "one of them");
+	assert_true(vp_budget_share_end(&share));
+	vp_budget_share(&share, &one);
+	while (!vp_budget_is_over())
+		;
+	assert_true(vp_budget_share_end(&share));
+	assert_ok(vp_budget_check());
+
+	/* what is left of the whole is less than a share */
+	vp_budget_share(&share, &one);
+	assert_ok(vp_budget_take(MIB));
+	assert_ok(vp_budget_take(MIB));
+	assert_false(vp_budget_share_end(&share));
+	vp_budget_share(&share, &one);
+	assert_false(vp_budget_take_or_end(1));
+	assert_false(vp_budget_share_end(&share));
+	assert_err(vp_budget_check(), OT_ERR_LIMIT,
+		   "reading all of them takes more than its 3 MiB of memory: so be it");
+	vp_budget_end(&budget);
+}
+
 /* Guest memory is charged where it is read. */
 static void reading_memory_is_charged(void **state)
 {
@@ -371,6 +412,7 @@ int main(void)
 		cmocka_unit_test(waiting_for_a_cpu_does_not_count),
 		cmocka_unit_test(each_part_has_its_bytes),
 		cmocka_unit_test(a_paused_budget_keeps_what_is_left),
+		cmocka_unit_test(a_share_ends_before_the_whole),
 		cmocka_unit_test(reading_memory_is_charged),
 		cmocka_unit_test(every_reading_has_limits),
 		cmocka_unit_test(page_tables_are_searched_once_and_eight_of_them),

@@ -16,6 +16,7 @@
 
 #include "base/io.h"
 #include "process_fixture.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/elf/notes.h"
 #include "vmm-probe/guest/elf/symbols.h"
 #include "vmm-probe/guest/process/image.h"
@@ -393,6 +394,88 @@ static void test_image(void **state)
 	process_guest_destroy(pg);
 }
 
+/* --- a file's pages and the budget ------------------------------------------------------------------- */
+
+#define MEMORY_MIB 1u
+
+static const struct vp_reading small = { "a file", 1024, MEMORY_MIB, 1000000, 0, "it is not read" };
+
+/* Of 4 GiB: the first page of a program without section headers, and, with @arg, zeros. */
+static bool read_sparse(void *arg, uint64_t index, uint8_t *dst)
+{
+	const Elf64_Ehdr e = { .e_ident = { ELFMAG0, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			       .e_type = ET_DYN,
+			       .e_machine = EM_X86_64,
+			       .e_phoff = sizeof(e),
+			       .e_phentsize = sizeof(Elf64_Phdr),
+			       .e_phnum = 1 };
+	const Elf64_Phdr p = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = VP_IMAGE_PAGE };
+
+	memset(dst, 0, VP_IMAGE_PAGE);
+	if (!index) {
+		memcpy(dst, &e, sizeof(e));
+		memcpy(dst + sizeof(e), &p, sizeof(p));
+	}
+	return arg || !index;
+}
+
+static bool no_note(void *arg, const struct vp_stapsdt *note)
+{
+	(void)arg;
+	(void)note;
+	return true;
+}
+
+/* A million pages that are not there cost no memory, or those of the next file would count as missing; and
+ * who looks for notes gives up long before the last. */
+static void test_sparse(void **state)
+{
+	struct vp_elf_pages *pages;
+	struct vp_budget budget;
+	struct vp_elf elf;
+	uint64_t n, missing;
+
+	(void)state;
+	vp_budget_begin(&budget, &small, false);
+	assert_null(vp_elf_pages_create(VP_IMAGE_MAX, read_sparse, NULL, &pages));
+	assert_null(vp_elf_read(vp_elf_pages_image(pages), &elf));
+	assert_false(vp_elf_stapsdt(&elf, no_note, NULL));
+	vp_elf_pages_count(pages, &n, &missing);
+	assert_in_range(missing, 1, 10000);
+	assert_null(vp_budget_check());
+	assert_null(vp_budget_take((MEMORY_MIB << 20) - VP_IMAGE_PAGE)); /* the first page is kept */
+	vp_elf_deinit(&elf);
+	vp_elf_pages_destroy(pages);
+	assert_null(vp_budget_take(VP_IMAGE_PAGE));
+	vp_budget_end(&budget);
+}
+
+/* A page for which there is no room is not one that the guest lacks: the reading is over, which is said. */
+static void test_no_room(void **state)
+{
+	struct vp_elf_pages *pages;
+	struct vp_budget budget;
+	bool there = true;
+	uint8_t byte;
+
+	(void)state;
+	vp_budget_begin(&budget, &small, false);
+	assert_null(vp_elf_pages_create(VP_IMAGE_MAX, read_sparse, &there, &pages));
+	struct vp_elf_image *image = vp_elf_pages_image(pages);
+
+	for (unsigned i = 0; i < (MEMORY_MIB << 20) / VP_IMAGE_PAGE; i++)
+		assert_true(vp_elf_image_read(image, VP_PART_NOTES, (uint64_t)i * VP_IMAGE_PAGE, &byte, 1));
+	assert_false(vp_budget_is_over());
+	assert_false(vp_elf_image_read(image, VP_PART_NOTES, MEMORY_MIB << 20, &byte, 1));
+	struct ot_err *err = vp_budget_check();
+	assert_int_equal(ot_err_code(err), OT_ERR_LIMIT);
+	assert_string_equal(ot_err_message(err),
+			    "reading a file takes more than its 1 MiB of memory: it is not read");
+	ot_err_destroy(err);
+	vp_elf_pages_destroy(pages);
+	vp_budget_end(&budget);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,7 +483,8 @@ int main(void)
 		cmocka_unit_test(test_no_sections), cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_probes),      cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_fuel),        cmocka_unit_test(test_page_cache),
-		cmocka_unit_test(test_image),
+		cmocka_unit_test(test_image),       cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

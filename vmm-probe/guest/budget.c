@@ -83,7 +83,7 @@ static void begin_part(struct vp_budget *b, const struct vp_reading *reading)
 	b->reading = reading;
 	b->memory = (uint64_t)reading->memory_mib * MIB;
 	b->guest = (uint64_t)reading->guest_mib * MIB;
-	b->has_read_all = false;
+	b->has_read_all = b->has_taken_all = false;
 	b->cpu_end_ns += (uint64_t)reading->cpu_ms * vp_budget_slowness() * MS;
 }
 
@@ -96,6 +96,10 @@ static void begin_wall(struct vp_budget *b)
 
 static void enter(struct vp_budget *budget)
 {
+	static _Atomic uint64_t last;
+
+	if (!budget->number)
+		budget->number = atomic_fetch_add(&last, 1) + 1;
 	budget->outer = current;
 	current = budget;
 }
@@ -139,16 +143,79 @@ void vp_budget_resume(struct vp_budget *budget)
 	enter(budget);
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void vp_budget_share(struct vp_budget *share, const struct vp_reading *reading)
+{
+	const struct vp_budget *whole = current;
+	uint64_t cpu_ns = (uint64_t)reading->cpu_ms * vp_budget_slowness() * MS;
+
+	*share = (struct vp_budget){
+		.reading = reading,
+		.shared_memory = least((uint64_t)reading->memory_mib * MIB, whole->memory),
+		.shared_guest = least((uint64_t)reading->guest_mib * MIB, whole->guest),
+		.cpu_end_ns = least(ot_thread_cpu_ns() + cpu_ns, whole->cpu_end_ns),
+		.wall_end_ns = whole->wall_end_ns,
+		.wall_ms = whole->wall_ms,
+		.waited_ns = whole->waited_ns,
+		.patient = whole->patient,
+	};
+	share->memory = share->shared_memory;
+	share->guest = share->shared_guest;
+	enter(share);
+}
+
+bool vp_budget_share_end(struct vp_budget *share)
+{
+	struct vp_budget *whole = share->outer;
+	bool over = vp_budget_is_over();
+
+	/* It may have got back more than it took. */
+	whole->memory -= share->shared_memory - share->memory;
+	whole->guest -= share->shared_guest - share->guest;
+	whole->wall_end_ns = share->wall_end_ns;
+	whole->waited_ns = share->waited_ns;
+	whole->has_read_all |=
+	    share->has_read_all && share->shared_guest < (uint64_t)share->reading->guest_mib * MIB;
+	whole->has_taken_all |=
+	    share->has_taken_all && share->shared_memory < (uint64_t)share->reading->memory_mib * MIB;
+	vp_budget_end(share);
+	return over && !vp_budget_is_over();
+}
+
+static struct ot_err *too_much_memory(void)
+{
+	return ot_err_new(OT_ERR_LIMIT, "reading %s takes more than its %u MiB of memory: %s",
+			  current->reading->what, current->reading->memory_mib, current->reading->without);
+}
+
 struct ot_err *vp_budget_take(uint64_t bytes)
 {
 	if (!current)
 		return NULL;
 	if (bytes > current->memory)
-		return ot_err_new(OT_ERR_LIMIT, "reading %s takes more than its %u MiB of memory: %s",
-				  current->reading->what, current->reading->memory_mib,
-				  current->reading->without);
+		return too_much_memory();
 	current->memory -= bytes;
 	return NULL;
+}
+
+bool vp_budget_take_or_end(uint64_t bytes)
+{
+	struct ot_err *err = vp_budget_take(bytes);
+	bool over = err != NULL;
+
+	ot_err_destroy(err);
+	if (over)
+		current->has_taken_all = true;
+	return !over;
+}
+
+uint64_t vp_budget_number(void)
+{
+	return current ? current->number : 0;
 }
 
 void vp_budget_give(uint64_t bytes)
@@ -194,7 +261,8 @@ static bool cpu_is_over(void)
 
 bool vp_budget_is_over(void)
 {
-	return current && (current->has_read_all || cpu_is_over() || wall_is_over());
+	return current &&
+	       (current->has_read_all || current->has_taken_all || cpu_is_over() || wall_is_over());
 }
 
 struct ot_err *vp_budget_check(void)
@@ -203,6 +271,8 @@ struct ot_err *vp_budget_check(void)
 		return NULL;
 	if (current->has_read_all)
 		return has_read_all();
+	if (current->has_taken_all)
+		return too_much_memory();
 	if (wall_is_over())
 		return ot_err_new(OT_ERR_LIMIT, "reading the guest was given up at %s, after %llu s: %s",
 				  current->reading->what, (unsigned long long)(current->wall_ms / 1000),

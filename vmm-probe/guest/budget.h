@@ -32,7 +32,10 @@ struct vp_budget {
 	uint64_t waited_ns;      /* what this thread had waited for a CPU; wall_end_ns allows for it */
 	bool patient;            /* no limits of time */
 	bool has_read_all;       /* more than `guest` was to be read: the part is over */
+	bool has_taken_all;      /* more than `memory` was to be taken where that ends the part, too */
+	uint64_t number;         /* no other budget of this process has it */
 	struct vp_budget *outer; /* of the same thread; suspended */
+	uint64_t shared_memory, shared_guest; /* a share's, when it began */
 };
 
 /** Put a budget into force, with @p first (of vp_readings) as its first part, whose wall time is that of all
@@ -44,6 +47,13 @@ void vp_budget_end(struct vp_budget *budget);
 /** Budgets that this process begins from now on have no wall time: a contained child can't tell time in which
  * it waited for a CPU, and its parent limits its life. */
 void vp_budget_leave_wall(void);
+
+/** Put a share of the budget in force into force, in its place: what @p reading says, but no more than is
+ * left of the whole, which pays for what the share uses. For one of many things of the guest's, of which each
+ * could be made to use up the whole. A share has no parts of its own. */
+void vp_budget_share(struct vp_budget *share, const struct vp_reading *reading);
+/** True: the share is used up, and the whole is not. */
+bool vp_budget_share_end(struct vp_budget *share);
 
 /** Begin the next part, with limits of its own; CPU time that earlier parts have not used is added. */
 void vp_budget_part(const struct vp_reading *reading);
@@ -60,6 +70,11 @@ void vp_budget_resume(struct vp_budget *budget);
 /** Charge memory to the part, or return it. LIMIT: it exceeds the share; nothing is charged. */
 OT_MUST_CHECK struct ot_err *vp_budget_take(uint64_t bytes);
 void vp_budget_give(uint64_t bytes);
+/** The same where what is missing would be taken for what the guest does not have. False: it exceeds the
+ * share, and the part is over. */
+OT_MUST_CHECK bool vp_budget_take_or_end(uint64_t bytes);
+/** Which budget is in force: what was taken of one is no other's to be given back to. 0: none. */
+uint64_t vp_budget_number(void);
 
 /** Charge what is about to be read of the guest. LIMIT: it exceeds the share; the part is then over. */
 OT_MUST_CHECK struct ot_err *vp_budget_read(uint64_t bytes);

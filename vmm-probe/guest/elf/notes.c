@@ -7,6 +7,7 @@
 #define NOTES_MAX    65536u
 #define STAPSDT_TYPE 3u
 #define SCAN_STEP    4u
+#define SCAN_MAX     (16u << 20) /* linkers put notes first, before what is as large as debugging information */
 #define STAPSDT_WORDS \
 	3u /* addresses at the beginning of a description: of the nop, the base, the semaphore */
 #define STAPSDT_NAME   "stapsdt"
@@ -144,14 +145,16 @@ static void scan(struct reader *r)
 			at = p->p_offset + p->p_filesz;
 	}
 	at = padded(at);
-	while (at < image->size && !r->stopped && image->fuel) {
+	uint64_t end = at < image->size && image->size - at > SCAN_MAX ? at + SCAN_MAX : image->size;
+	r->whole &= end == image->size;
+	while (at < end && !r->stopped && image->fuel) {
 		if (!image->page(image->arg, at / VP_IMAGE_PAGE)) {
 			image->missing[VP_PART_NOTES]++;
 			r->whole = false;
 			at = (at / VP_IMAGE_PAGE + 1) * VP_IMAGE_PAGE;
 			continue;
 		}
-		uint64_t size = take_note(r, at, image->size);
+		uint64_t size = take_note(r, at, end);
 
 		at += size ? size : SCAN_STEP;
 	}

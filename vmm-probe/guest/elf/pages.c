@@ -15,18 +15,26 @@ struct vp_elf_pages {
 	void *arg;
 	uint8_t ***chunks; /* NULL, or CHUNK pages: NULL, a copy, or `missing` */
 	uint64_t nchunks, npages, nmissing, copied;
+	uint64_t budget; /* the number of that which has paid for all copies; 0: several have */
 };
 
 /* Stands for a page that was asked for and is not there. */
 static uint8_t missing[1];
 
+/* Without room the budget is over: the page would be taken for one that the guest does not have. */
 static bool copy(struct vp_elf_pages *p, uint64_t index, uint8_t *page)
 {
-	struct ot_err *err = vp_budget_take(VP_IMAGE_PAGE);
-	bool over = err != NULL;
-
-	ot_err_destroy(err);
-	return !over && p->read(p->arg, index, page);
+	if (!vp_budget_take_or_end(VP_IMAGE_PAGE))
+		return false;
+	if (!p->read(p->arg, index, page)) {
+		vp_budget_give(VP_IMAGE_PAGE);
+		return false;
+	}
+	if (!p->copied)
+		p->budget = vp_budget_number();
+	else if (p->budget != vp_budget_number())
+		p->budget = 0;
+	return true;
 }
 
 static void read_page(struct vp_elf_pages *p, uint64_t index, uint8_t **to)
@@ -100,6 +108,8 @@ void vp_elf_pages_forget(struct vp_elf_pages *p)
 		free(p->chunks[i]);
 		p->chunks[i] = NULL;
 	}
+	if (p->budget == vp_budget_number())
+		vp_budget_give(p->copied);
 	p->copied = p->nmissing = 0;
 	p->image.fuel = VP_IMAGE_FUEL;
 	memset(p->image.missing, 0, sizeof(p->image.missing));

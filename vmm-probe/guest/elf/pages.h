@@ -25,7 +25,8 @@ struct vp_elf_image *vp_elf_pages_image(struct vp_elf_pages *pages);
 /** Pages of the file, and those of them that were asked for and are missing. */
 void vp_elf_pages_count(const struct vp_elf_pages *pages, uint64_t *ret_pages, uint64_t *ret_missing);
 
-/** Free the copies: pointers that readers still hold become invalid; later readers get new copies. */
+/** Free the copies, which returns their memory to the budget that has paid for them: pointers that readers
+ * still hold become invalid; later readers get new copies. */
 void vp_elf_pages_forget(struct vp_elf_pages *pages);
 
 #endif
