@@ -48,6 +48,7 @@
 	X(MAPS,        "the guest's process",                8192,  32,      2000,   4000,   "what it has mapped is not known") \
 	X(FUNCTIONS,   "the process's functions",            8192,  512,    2000,   4000,   "its probes are not set") \
 	X(PROCESSES,   "the probes of all processes",        16384, 512,     5000,  10000,  "they are not set: name one process") \
+	X(PROCESS,     "a process among all",                4096,  256,     1000,  0,      "it has no more probes") \
 	X(FRAMES,      "the programs' stack tables",         8192,  256,    2000,  4000,   "ustack() follows frame pointers in some") \
 	X(FRAMES_MET,  "the stack tables of programs met",   4096,  256,    500,   1000,   "ustack() follows frame pointers in some") \
 	X(RELEASE,     "which kernel the guest runs",        20480, 160,     2000,   2000,   "it is not listed") \

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All processes of a guest, as they are now: those that have begun, mapped something new, or ended. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/process/processes.h"
 #include "vmm-probe/provider/pid_process.h"
 #include "vmm-probe/provider/registry.h"
@@ -27,6 +33,8 @@ static struct vp_pid_process *known(const struct vp_pid_processes *processes,
  * so all the time. */
 static bool check(const struct vp_pid_processes *processes, struct vp_pid_process *process, uint64_t now)
 {
+	if (process->given_up)
+		return false;
 	if (process->is_stale || (now - process->since_ns >= YOUNG_NS && now < process->reread_ns))
 		return process->is_stale;
 	process->reread_ns = now + YOUNG_NS;
@@ -57,6 +65,7 @@ static void take_over(struct vp_pid_process *old, struct vp_pid_process *new)
 	new->provider = old->provider;
 	new->is_named = old->is_named;
 	new->reading = old->reading + 1;
+	new->nstatic = old->nstatic;
 	for (size_t i = 0; i < new->nobjects; i++)
 		new->objects[i].reading = new->reading;
 	for (size_t i = 0; i < new->nobjects; i++)
@@ -164,11 +173,78 @@ static struct ot_err *next_live(struct vp_pid_processes *processes, struct vp_gu
 	return NULL;
 }
 
-struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all,
-				   bool (*each)(void *arg, struct vp_pid_process *process), void *arg)
+/* One whose mappings alone are too much is remembered without them. */
+static struct ot_err *remember(struct vp_pid_processes *processes, const struct vp_guest_process *p,
+			       struct vp_pid_process **ret)
+{
+	struct vp_pid_process *process = calloc(1, sizeof(*process));
+
+	if (!process ||
+	    !ot_grow(&processes->list, &processes->cap, processes->count + 1, sizeof(*processes->list))) {
+		free(process);
+		return ot_err_nomem();
+	}
+	process->id =
+	    (struct vp_batch_process){ .mm = p->mm, .since_ns = p->since_ns, .pid = (uint32_t)p->pid };
+	processes->list[processes->count++] = *ret = process;
+	return NULL;
+}
+
+static struct ot_err *give_up(struct vp_probes *probes, const struct vp_guest_process *p,
+			      struct vp_pid_process *process, struct ot_err *err)
+{
+	struct vp_pid_processes *processes = *vp_probes_processes(probes);
+	char text[512];
+
+	snprintf(text, sizeof(text), "process %" PRIu64 ": %s", p->pid, ot_err_message(err));
+	ot_err_destroy(err);
+	if (!process)
+		OT_TRY(remember(processes, p, &process));
+	process->given_up = true;
+	process->walk = processes->walks;
+	for (size_t i = 0; i < process->nobjects; i++)
+		if (process->objects[i].pages)
+			vp_elf_pages_forget(process->objects[i].pages);
+	vp_probes_say(probes, text);
+	return NULL;
+}
+
+typedef struct ot_err *(*visitor)(void *arg, struct vp_pid_process *process);
+
+/* What it costs to read is decided by the process: a share each, or one could have the others' probes
+ * missing.
+ */
+static struct ot_err *visit(struct vp_probes *probes, const struct vp_guest_process *p, visitor each,
+			    void *arg)
+{
+	struct vp_pid_processes *processes = *vp_probes_processes(probes);
+	struct vp_pid_process *process = NULL;
+	struct vp_budget share;
+
+	vp_budget_share(&share, &vp_readings[VP_READ_PROCESS]);
+	struct ot_err *err = find_or_add(processes, p, &process);
+	if (process)
+		process->walk = processes->walks;
+	if (!err && process && !process->given_up) {
+		err = each(arg, process);
+		if (!err)
+			err = vp_budget_check();
+	}
+	bool over = vp_budget_share_end(&share);
+	if (!err || ot_err_code(err) != OT_ERR_LIMIT)
+		return err;
+	if (over || (process && process->is_greedy))
+		return give_up(probes, p, process, err);
+	if (!vp_budget_is_over())
+		return err;
+	ot_err_destroy(err);
+	return vp_budget_check(); /* which names the whole */
+}
+
+struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all, visitor each,
+				   void *arg)
 {
 	struct vp_guest_process p = { 0 };
-	struct vp_pid_process *process;
 	bool more;
 
 	OT_TRY(vp_pid_processes_open(probes, ret_all));
@@ -177,12 +253,7 @@ struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_proce
 		OT_TRY(next_live(*ret_all, &p, &more));
 		if (!more)
 			break;
-		OT_TRY(find_or_add(*ret_all, &p, &process));
-		if (!process)
-			continue;
-		process->walk = (*ret_all)->walks;
-		if (!each(arg, process))
-			return NULL;
+		OT_TRY(visit(probes, &p, each, arg));
 	}
 	forget_unused(*ret_all);
 	return NULL;

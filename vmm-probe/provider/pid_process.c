@@ -136,7 +136,7 @@ static struct ot_err *find(struct vp_pid_processes *processes, uint64_t pid, str
 {
 	for (size_t i = 0; i < processes->count; i++) {
 		*ret = processes->list[i];
-		if ((*ret)->id.pid == pid && !(*ret)->superseded)
+		if ((*ret)->id.pid == pid && !(*ret)->superseded && (*ret)->objects)
 			return (*ret)->is_stale ? vp_pid_process_again(processes, *ret, ret) : NULL;
 	}
 	return vp_pid_process_add(processes, pid, ret);

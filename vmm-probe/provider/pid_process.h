@@ -50,10 +50,16 @@ struct vp_pid_process {
 	uint64_t since_ns, reread_ns; /* when it was first read, and when its mappings are checked again */
 	bool is_stale;                /* it has mapped something since it was read … */
 	bool superseded;              /* … and was read again */
+	uint32_t nstatic;             /* static probes that it has: usdt_make.c's */
+	bool is_greedy;               /* more than one process may have were asked for */
+	bool given_up;                /* what it costs to read is used up; nothing more of it is */
 };
 
 #define VP_PID_PROBES_MAX \
 	250000u /* in processes, of functions and static ones each: as many as DTrace has by default */
+#define VP_PID_STATIC_MAX                                                                \
+	16384u /* static ones of one process, where all are meant; Erlang has a thousand \
+		*/
 
 /* One registry's. */
 struct vp_pid_processes {
@@ -80,12 +86,13 @@ OT_MUST_CHECK struct ot_err *vp_pid_process_find(struct vp_probes *probes, uint6
 						 struct vp_pid_processes **ret_all,
 						 struct vp_pid_process **ret);
 
-/** Call @p each for every process that has memory of its own, until it returns false. Those that were read
- * before are not read again, unless they have become another program; what can't be read is left out. LIMIT:
- * the caller's budget. UNSUPPORTED: vp_processes_open(). */
-OT_MUST_CHECK struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all,
-						 bool (*each)(void *arg, struct vp_pid_process *process),
-						 void *arg);
+/** Call @p each for every process that has memory of its own, until it returns an error. Those that were read
+ * before are not read again, unless they have become another program; what can't be read is left out. A
+ * process has a share of the caller's budget; one that uses it up, or is_greedy, is given up with a sentence
+ * for the operator. LIMIT: the whole budget. UNSUPPORTED: vp_processes_open(). */
+OT_MUST_CHECK struct ot_err *
+vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all,
+		    struct ot_err *(*each)(void *arg, struct vp_pid_process *process), void *arg);
 
 /** Has a process begun, or mapped something new, that vp_pid_process_each() has not read? False, if that was
  * never called. Errors as its. */

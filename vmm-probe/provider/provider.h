@@ -77,6 +77,9 @@ void vp_probes_set_guest(struct vp_probes *probes, unsigned guest);
 /** The process that -p names: a description of a program's probes may leave out its number. 0: none. */
 void vp_probes_set_target(struct vp_probes *probes, uint64_t pid);
 
+/** Who takes what is to be said to the operator while probes are made; without this nobody does. */
+void vp_probes_set_say(struct vp_probes *probes, void (*say)(void *arg, const char *text), void *arg);
+
 /** The guest's text has changed: drop all of it that was read, and the decisions that followed from it. */
 void vp_probes_forget_text(struct vp_probes *probes);
 

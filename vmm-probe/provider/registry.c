@@ -282,6 +282,18 @@ void vp_probes_set_target(struct vp_probes *probes, uint64_t pid)
 	probes->user.target = pid;
 }
 
+void vp_probes_set_say(struct vp_probes *probes, void (*say)(void *arg, const char *text), void *arg)
+{
+	probes->user.say = say;
+	probes->user.say_arg = arg;
+}
+
+void vp_probes_say(const struct vp_probes *probes, const char *text)
+{
+	if (probes->user.say)
+		probes->user.say(probes->user.say_arg, text);
+}
+
 uint64_t vp_probes_target(const struct vp_probes *probes)
 {
 	return probes->user.target;

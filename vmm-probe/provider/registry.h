@@ -136,6 +136,9 @@ const char *vp_probes_no_semaphores(const struct vp_probes *probes);
 /** The reason passed to vp_probes_set_processes() why this guest has no probes in processes; NULL: it has. */
 const char *vp_probes_no_processes(const struct vp_probes *probes);
 
+/** A sentence for the operator, as vp_probes_set_say() has set it. */
+void vp_probes_say(const struct vp_probes *probes, const char *text);
+
 /** The process of -p; 0: none. */
 uint64_t vp_probes_target(const struct vp_probes *probes);
 

@@ -24,12 +24,14 @@ struct vp_probe_entry {
 
 /* What the guest's processes can have. */
 struct vp_user_probes {
-	bool possible;                  /* unless … */
-	const char *refused;            /* … this is why not */
-	bool raises;                    /* semaphores are raised, or … */
-	const char *no_semaphores;      /* … this is why not */
-	uint64_t target;                /* vp_probes_set_target() */
-	struct vp_pid_processes *known; /* vp_probes_processes() */
+	bool possible;                            /* unless … */
+	const char *refused;                      /* … this is why not */
+	bool raises;                              /* semaphores are raised, or … */
+	const char *no_semaphores;                /* … this is why not */
+	uint64_t target;                          /* vp_probes_set_target() */
+	struct vp_pid_processes *known;           /* vp_probes_processes() */
+	void (*say)(void *arg, const char *text); /* vp_probes_set_say() */
+	void *say_arg;
 };
 
 struct vp_probes {

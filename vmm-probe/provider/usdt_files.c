@@ -78,6 +78,13 @@ static bool is_any_meant(const char *names, uint32_t pid, const char *pattern)
 	return false;
 }
 
+bool vp_usdt_file_pass_over(const struct vp_usdt_reader *reader, const struct vp_pid_object *object)
+{
+	const struct vp_file_id *id = &reader->process->maps.files[object->file].id;
+
+	return ot_map_put(&reader->processes->noted, id, sizeof(*id), (void *)(uintptr_t) "");
+}
+
 struct ot_err *vp_usdt_file_has(const struct vp_usdt_reader *reader, struct vp_pid_object *object,
 				const char *pattern, bool *ret)
 {

@@ -11,4 +11,8 @@
 OT_MUST_CHECK struct ot_err *vp_usdt_file_has(const struct vp_usdt_reader *reader,
 					      struct vp_pid_object *object, const char *pattern, bool *ret);
 
+/** From now on it has none, whatever its notes say. False without memory. */
+OT_MUST_CHECK bool vp_usdt_file_pass_over(const struct vp_usdt_reader *reader,
+					  const struct vp_pid_object *object);
+
 #endif

@@ -85,9 +85,9 @@ struct making {
 	struct vp_usdt_reader reader;
 	struct vp_pid_object *object;
 	const char *module; /* the registry's copy of the object's name */
-	struct ot_err *err;
-	const char *named; /* the provider of a note for which … */
-	char *provider;    /* … this is the probes' */
+	bool all;           /* processes are meant */
+	const char *named;  /* the provider of a note for which … */
+	char *provider;     /* … this is the probes' */
 };
 
 static struct ot_err *name_provider(struct making *m, const char *named)
@@ -151,7 +151,23 @@ static struct ot_err *add_probe(struct making *m, struct vp_usdt_place *places, 
 		.refused = refusal(own),
 	};
 	m->reader.processes->nstatic++;
+	m->reader.process->nstatic++;
 	return vp_probes_add(m->probes, &vp_provider_usdt, &probe);
+}
+
+/* None of its notes are made into probes then: which of them were meant can't be known. */
+static struct ot_err *check_share(struct making *m, size_t count)
+{
+	struct vp_pid_process *process = m->reader.process;
+
+	if (!m->all || process->nstatic + count <= VP_PID_STATIC_MAX)
+		return NULL;
+	process->is_greedy = true;
+	m->object->notes_read = false; /* for a description with the process's number */
+	return ot_err_new(OT_ERR_LIMIT,
+			  "it has more than %u static probes: it has no more probes; name the process to "
+			  "have them",
+			  VP_PID_STATIC_MAX);
 }
 
 static bool is_same_probe(const struct vp_usdt_place *a, const struct vp_usdt_place *b)
@@ -170,6 +186,7 @@ static struct ot_err *make_of_object(struct making *m)
 	m->object->notes_read = true;
 	OT_TRY(vp_usdt_places_read(&m->reader, m->object, &all));
 	m->object->notes_missing = !all.whole;
+	OT_TRY(check_share(m, all.count));
 	m->module = vp_probes_strdup(m->probes, m->object->name);
 	if (!m->module)
 		return ot_err_nomem();
@@ -262,6 +279,8 @@ static struct ot_err *make_of_one(struct making *m)
 /* An error of one process among many is not reported: it may have just ended. */
 static struct ot_err *pass_over(struct making *m, struct ot_err *err)
 {
+	if (m->reader.process->is_greedy)
+		return err;
 	OT_TRY(vp_pid_forgive(err));
 	return check_number(m);
 }
@@ -284,18 +303,26 @@ static struct ot_err *make_if_noted(struct making *m, struct vp_pid_process *pro
 	return NULL;
 }
 
-static bool each_process(void *arg, struct vp_pid_process *process)
+/* A file that was too much for one process is not read in the next: a few processes that have it would use up
+ * the whole budget. */
+static struct ot_err *each_process(void *arg, struct vp_pid_process *process)
 {
 	struct making *m = arg;
 
-	m->err = make_if_noted(m, process);
-	return !m->err;
+	m->object = NULL;
+	struct ot_err *err = make_if_noted(m, process);
+	if (!err || !m->object || !(process->is_greedy || vp_budget_is_over()))
+		return err;
+	if (!vp_usdt_file_pass_over(&m->reader, m->object)) {
+		ot_err_destroy(err);
+		return ot_err_nomem();
+	}
+	return ot_err_prefix(err, "%s, which is passed over in all processes", m->object->name);
 }
 
 static struct ot_err *make_of_all(struct making *m)
 {
-	OT_TRY(vp_pid_process_each(m->probes, &m->reader.processes, each_process, m));
-	return m->err;
+	return vp_pid_process_each(m->probes, &m->reader.processes, each_process, m);
 }
 
 struct ot_err *vp_usdt_has_news(struct vp_probes *probes, bool *ret)
@@ -311,7 +338,7 @@ struct ot_err *vp_usdt_has_news(struct vp_probes *probes, bool *ret)
 struct ot_err *vp_usdt_make(struct vp_probes *probes, const struct dif_probedesc *desc)
 {
 	bool all = !number_of(desc->provider) && !vp_probes_target(probes);
-	struct making m = { .probes = probes, .desc = desc };
+	struct making m = { .probes = probes, .desc = desc, .all = all };
 	const char *refused = vp_probes_no_processes(probes);
 	struct vp_budget budget;
 

@@ -56,7 +56,8 @@ static struct ot_err *add_note(struct reading *g, const struct vp_stapsdt *note)
 	struct ot_arena *arena = &g->r->exprs->arena;
 	struct vp_usdt_place *p;
 
-	OT_TRY(vp_budget_take(3 * sizeof(*p) + strlen(note->arguments)));
+	if (!vp_budget_take_or_end(3 * sizeof(*p) + strlen(note->arguments)))
+		return vp_budget_check();
 	if (!ot_grow(&g->list, &g->cap, g->count + 1, sizeof(*g->list)))
 		return ot_err_nomem();
 	p = &g->list[g->count++];

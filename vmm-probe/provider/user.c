@@ -23,7 +23,6 @@
 
 struct making {
 	struct vp_pid_making m;
-	struct ot_err *err;
 	struct ot_err *why; /* why the first of its objects has no such function; owned */
 };
 
@@ -93,15 +92,15 @@ static struct ot_err *pass_over(struct ot_err *err)
 	return vp_pid_forgive(err);
 }
 
-static bool each_process(void *arg, struct vp_pid_process *process)
+static struct ot_err *each_process(void *arg, struct vp_pid_process *process)
 {
 	struct making *u = arg;
 
 	u->m.process = process;
-	for (size_t i = 0; !u->err && i < process->nobjects; i++)
+	for (size_t i = 0; i < process->nobjects; i++)
 		if (is_meant(process, &process->objects[i], u->m.desc->module))
-			u->err = pass_over(make_of_object(u, &process->objects[i]));
-	return !u->err;
+			OT_TRY(pass_over(make_of_object(u, &process->objects[i])));
+	return NULL;
 }
 
 static struct ot_err *make(struct making *u)
@@ -111,8 +110,8 @@ static struct ot_err *make(struct making *u)
 	OT_TRY(vp_pid_processes_open(u->m.probes, &u->m.processes));
 	OT_TRY(was_done(u, 0, &done));
 	OT_TRY(vp_pid_process_each(u->m.probes, &u->m.processes, each_process, u));
-	if (u->err || u->m.made || done)
-		return u->err;
+	if (u->m.made || done)
+		return NULL;
 	struct ot_err *why = u->m.why ? u->m.why : u->why;
 
 	if (why == u->m.why)

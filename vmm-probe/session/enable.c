@@ -220,6 +220,7 @@ static struct ot_err *check(struct vp_session *s, struct dif_program *prog, cons
 {
 	s->program.prog = prog;
 	s->sink = *sink;
+	vp_session_say_kept(s);
 	OT_TRY(vp_support_add(s, prog));
 	OT_TRY(verify(s, prog));
 	if (is_destructive(prog) && !s->options->destructive)

@@ -32,6 +32,27 @@ static bool keeps_semaphores(const struct vp_session *s)
 	return word && !strcmp(word, "no");
 }
 
+#define UNSAID_MAX (64u << 10) /* a guest may have more processes that are given up */
+
+void vp_session_say_of(void *session, const char *text)
+{
+	struct vp_session *s = session;
+
+	if (s->sink.say)
+		vp_session_say(s, text);
+	else if (s->unsaid.len < UNSAID_MAX)
+		ot_buf_append(&s->unsaid, text, strlen(text) + 1);
+}
+
+void vp_session_say_kept(struct vp_session *s)
+{
+	const char *end = s->unsaid.data ? s->unsaid.data + s->unsaid.len : NULL;
+
+	for (const char *at = s->unsaid.data; end && at < end; at += strlen(at) + 1)
+		vp_session_say(s, at);
+	ot_buf_clear(&s->unsaid);
+}
+
 /* Each guest has a part of the numbers of providers' variables. */
 _Static_assert(VP_GUESTS_MAX <= DIF_PROVIDER_GUESTS, "guest numbers");
 
@@ -46,6 +67,7 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *guest)
 	OT_TRY(vp_links_attach(&s->links, guest));
 	vp_kernels_group(s);
 	vp_probes_set_guest(s->links.items[s->links.n - 1]->probes, s->links.n - 1);
+	vp_probes_set_say(s->links.items[s->links.n - 1]->probes, vp_session_say_of, s);
 	for (uint32_t i = 0; i < s->links.n; i++)
 		vp_probes_set_target(s->links.items[i]->probes, (uint64_t)s->config.target_pid);
 	return NULL;

@@ -130,6 +130,7 @@ struct vp_session {
 
 	struct vp_session_program program;
 	struct vp_sink sink;
+	struct ot_buf unsaid;  /* sentences for the sink that is yet to come, each with its NUL */
 	struct ot_arena arena; /* layouts */
 	bool apart;            /* each guest has variables of its own */
 	bool awaits;           /* guests may join: the last one's end is not the session's */
@@ -149,6 +150,11 @@ static inline void vp_session_say(const struct vp_session *s, const char *text)
 	if (s->sink.say)
 		s->sink.say(s->sink.arg, text);
 }
+
+/** The same of @p session for what lies below it. What is said while the program is compiled, before there is
+ * a sink, is kept until vp_session_say_kept(). */
+void vp_session_say_of(void *session, const char *text);
+void vp_session_say_kept(struct vp_session *s);
 
 /** world.c: set k->world, which the compiler asks for types, symbols and probes. */
 void vp_world_init(struct vp_session_kernel *k);

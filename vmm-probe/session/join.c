@@ -64,6 +64,7 @@ struct ot_err *vp_session_adopt(struct vp_session *s, struct vp_guest_link *link
 						  .nkernels = s->kernels.n,
 						  .nfeeds = s->nfeeds };
 	vp_probes_set_guest(link->probes, guest);
+	vp_probes_set_say(link->probes, vp_session_say_of, s);
 	vp_probes_set_target(link->probes, (uint64_t)s->config.target_pid);
 	*ret_new_kernel = vp_kernels_add(s, guest);
 	*ret_guest = guest;

@@ -78,6 +78,7 @@ void vp_session_destroy(struct vp_session *s)
 	vp_processes_close(s->target.ps);
 	vp_pending_free(s);
 	vp_variables_free(s);
+	ot_buf_deinit(&s->unsaid);
 	free(s->program.enabled);
 	free(s->ticks.items);
 	ot_arena_deinit(&s->arena);

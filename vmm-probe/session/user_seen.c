@@ -6,17 +6,12 @@
 
 #include "vmm-probe/engine/wire/notes.h"
 
-static void say(void *arg, const char *text)
-{
-	vp_session_say(arg, text);
-}
-
 struct vp_user_symbols *vp_user_symbols_of(struct vp_session *s, uint32_t guest)
 {
 	struct vp_user_symbols *us = &s->user_symbols[guest < s->links.n ? guest : 0];
 
 	if (!us->round)
-		vp_user_symbols_init(us, NULL, s->config.sysroot, say, s);
+		vp_user_symbols_init(us, NULL, s->config.sysroot, vp_session_say_of, s);
 	/* The kernel of a guest that is starting is found later. Through a stub that stops the guest for each
 	 * word its programs are not read. */
 	const struct vp_guest_link *link = guest < s->links.n ? s->links.items[guest] : NULL;
