@@ -22,7 +22,7 @@ struct input {
 	bool holes;
 };
 
-static bool reached;
+static bool named, ruled; /* it has symbols, and rules for stacks */
 
 static bool read_page(void *arg, uint64_t index, uint8_t *dst)
 {
@@ -44,7 +44,7 @@ static void check_symbols(struct vp_elf *elf)
 		ot_err_destroy(err);
 		return;
 	}
-	reached |= s.count > 0;
+	named |= s.count > 0;
 	for (size_t i = 0; i < s.count; i++) {
 		const struct vp_elf_symbol *at = vp_elf_symbols_find(&s, s.items[i].addr);
 
@@ -81,6 +81,7 @@ static void check_frames(struct vp_elf *elf)
 		ot_err_destroy(err);
 		return;
 	}
+	ruled |= cfi.count > 0;
 	if (cfi.missing > cfi.functions || cfi.count > VP_CFI_ROWS_MAX)
 		abort();
 	for (size_t i = 0; i < cfi.count; i++) {
@@ -119,7 +120,7 @@ static void check(const uint8_t *data, size_t size, bool holes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	reached = false;
+	named = ruled = false;
 	check(data, size, true);
 	check(data, size, false);
 	return 0;
@@ -127,5 +128,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 bool fuzz_seed_reached(void)
 {
-	return reached;
+	return named && ruled;
 }
