@@ -479,6 +479,7 @@ class Programs(Case):
                            (["-m", "1"], "1: probe identifier 1 not permitted when specifying modules\n"),
                            (["-P", "1 { }"], "1 { }: probe identifier 1 not permitted when specifying providers\n"),
                            (["-i", "2-2"], "2-2: probe description :::-2 does not match any probes\n"),
+                           (["-n", "BEGIN }"], "BEGIN }: syntax error near \"}\"\n"),
                            (["-n", "a:b:c:d:e"], "a:b:c:d:e: Overspecified probe description"),
                            (["-P", "dtrace:x"], "dtrace:x: Overspecified probe description"),
                            (["-f", "a:b:c:d"], "a:b:c:d: Overspecified probe description"),

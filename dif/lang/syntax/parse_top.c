@@ -61,6 +61,7 @@ static bool add_spec(struct dif_compiler *c, struct specs *specs)
 static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 {
 	struct dif_parsed_clause pc = { .line = c->unit->tok.line };
+	bool block = false;
 
 	c->unit->uses_args = false;
 	do {
@@ -78,9 +79,8 @@ static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 			return false;
 	}
 	if (c->unit->tok.kind == DIF_T_LBRACE) {
-		bool ok;
-		pc.body = dif_parse_block(c, &ok);
-		if (!ok)
+		pc.body = dif_parse_block(c, &block);
+		if (!block)
 			return false;
 	} else if (pc.predicate) {
 		return dif_fail(c, DIF_D_SYNTAX, pc.line, "expected actions { } following predicate");
@@ -94,7 +94,7 @@ static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 	if (!c->unit->src->syntax_only && !c->unit->client->compile_clause(c, &pc))
 		return false;
 	c->unit->lex.mode = DIF_LEX_OUTER;
-	if (c->unit->tok.kind == DIF_T_RBRACE)
+	if (block) /* its "}" is passed here, as what follows it is no action */
 		dif_next(c);
 	return !c->diag.failed;
 }
