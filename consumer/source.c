@@ -37,6 +37,7 @@ static const char *const cpp_fixed[] = {
 	"-D__restrict=",
 	"-D__inline=",
 	"-D__inline__=",
+	"-D__const=const",
 	"-D__signed__=signed",
 	"-D__volatile__=volatile",
 };

@@ -94,11 +94,14 @@ struct dif_declarator {
 	bool is_assoc;
 	struct dif_param *keys;
 	uint32_t nkeys;
+	uint32_t empty_line; /* where an array of no elements stands; 0: nowhere */
 };
 
 bool dif_starts_type(struct dif_compiler *c);
 bool dif_parse_declspec(struct dif_compiler *c, struct dif_declspec *ret);
 bool dif_parse_declarator(struct dif_compiler *c, struct dif_type *base, struct dif_declarator *ret);
+/** The same for a member, which may be an array of no elements as in C's headers. */
+bool dif_parse_member_declarator(struct dif_compiler *c, struct dif_type *base, struct dif_declarator *ret);
 /** type-name: in casts, sizeof, offsetof, xlate. */
 struct dif_type *dif_parse_type_name(struct dif_compiler *c);
 /** ( … ) or [ … ]: parameter types up to @p close, which is left as the current token. */

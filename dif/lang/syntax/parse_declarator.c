@@ -162,8 +162,15 @@ static bool assoc_suffix(struct dif_compiler *c, struct dif_declarator *d)
 	return dif_expect(c, DIF_T_RBRACK);
 }
 
+static bool bad_subscript(struct dif_compiler *c, uint32_t line)
+{
+	return dif_fail(c, DIF_D_DECL_ARRSUB, line,
+			"positive integral constant expression or tuple signature expected as array "
+			"declaration subscript");
+}
+
 /* array = "[" constant? "]"; *ret_size UINT64_MAX: none given */
-static bool array_size(struct dif_compiler *c, uint64_t *ret)
+static bool array_size(struct dif_compiler *c, struct dif_declarator *d, uint64_t *ret)
 {
 	int64_t n;
 
@@ -171,11 +178,10 @@ static bool array_size(struct dif_compiler *c, uint64_t *ret)
 	if (c->unit->tok.kind != DIF_T_RBRACK) {
 		struct dif_type *type;
 		uint32_t line = c->unit->tok.line;
-		if (!dif_parse_constant(c, &n, &type) || n <= 0)
-			return dif_fail(
-			    c, DIF_D_DECL_ARRSUB, line,
-			    "positive integral constant expression or tuple signature expected as array "
-			    "declaration subscript");
+		if (!dif_parse_constant(c, &n, &type) || n < 0)
+			return bad_subscript(c, line);
+		if (!n)
+			d->empty_line = line;
 		if (n > INT32_MAX)
 			return dif_fail(c, DIF_D_DECL_ARRBIG, line, "array dimension too big");
 		*ret = (uint64_t)n;
@@ -215,7 +221,7 @@ static struct dif_type *parse_suffix(struct dif_compiler *c, struct dif_type *ba
 				return NULL;
 			base = parse_suffix(c, base, d);
 		} else {
-			if (!array_size(c, &n))
+			if (!array_size(c, d, &n))
 				return NULL;
 			bool was_assoc = d->is_assoc;
 			struct dif_type *of = parse_suffix(c, base, d);
@@ -252,13 +258,15 @@ static bool parse_nested(struct dif_compiler *c, struct dif_type *base, struct d
 	struct dif_type *hole = dif_type_new(c, DIF_C_VOID, "", 0);
 
 	dif_next(c);
-	if (!hole || !dif_nest(c) || !dif_parse_declarator(c, hole, d) || !dif_expect(c, DIF_T_RPAREN))
+	if (!hole || !dif_nest(c) || !dif_parse_member_declarator(c, hole, d) || !dif_expect(c, DIF_T_RPAREN))
 		return false;
 	dif_unnest(c);
 	struct dif_declarator dummy = { 0 };
 	struct dif_type *real = parse_suffix(c, base, &dummy);
 	if (!real)
 		return false;
+	if (dummy.empty_line)
+		d->empty_line = dummy.empty_line;
 	if (dummy.is_assoc) {
 		d->is_assoc = true;
 		d->keys = dummy.keys;
@@ -274,7 +282,7 @@ static bool parse_nested(struct dif_compiler *c, struct dif_type *base, struct d
 }
 
 /* declarator = pointer ("(" declarator ")" | ident)? suffix */
-bool dif_parse_declarator(struct dif_compiler *c, struct dif_type *base, struct dif_declarator *ret)
+bool dif_parse_member_declarator(struct dif_compiler *c, struct dif_type *base, struct dif_declarator *ret)
 {
 	struct dif_declarator d = { .line = c->unit->tok.line };
 	uint32_t nesting = c->unit->nesting;
@@ -296,6 +304,13 @@ bool dif_parse_declarator(struct dif_compiler *c, struct dif_type *base, struct 
 	}
 	*ret = d;
 	return d.type && !c->diag.failed;
+}
+
+bool dif_parse_declarator(struct dif_compiler *c, struct dif_type *base, struct dif_declarator *ret)
+{
+	if (!dif_parse_member_declarator(c, base, ret))
+		return false;
+	return !ret->empty_line || bad_subscript(c, ret->empty_line);
 }
 
 /* type-name = declspec abstract-declarator */

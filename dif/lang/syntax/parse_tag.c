@@ -115,7 +115,7 @@ static bool member(struct dif_compiler *c, struct members *ms, struct dif_type *
 	struct dif_declarator d;
 	uint32_t width = 0;
 
-	if (!dif_parse_declarator(c, base, &d))
+	if (!dif_parse_member_declarator(c, base, &d))
 		return false;
 	if (d.name && strchr(d.name, '`'))
 		return dif_fail(c, DIF_D_DECL_SCOPE, d.line,
