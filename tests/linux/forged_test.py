@@ -62,6 +62,21 @@ class Forged(StaticProbes):
         trace.stop()
         self.assertEqual(trace.errors, [])
 
+    def test_symbols(self):
+        """Tables of symbols of 3 GiB in which nothing is: a function's name, and who looks for functions in all processes, cost
+        what they may, and a line."""
+        pid = self.start_forging("symbols", 4)
+        trace = self.outsight.trace(self.vm, f"syscall::getppid:entry /pid == {pid}/ {{ usym(arg0); }}")
+        self.vm.check(f"kill -USR1 {pid}")
+        self.wait_lines("^called$", 1, "forging")
+        trace.stop()
+        self.assertEqual(len(re.findall(r"(forged\d\.so`)?0x[0-9a-f]+", trace.out)), 4, trace.story())
+        self.assertEqual(trace.errors, ["dtrace: reading the guest's programs takes more than its 1000 ms of CPU time: some user addresses have no names"])
+        trace = self.outsight.trace(self.vm, "user:forged?.so::entry { @ = count(); }", "-Z")
+        trace.stop()
+        self.assertEqual(trace.errors, [f"dtrace: process {pid}: reading a process among all takes more than its 1000 ms of CPU time: it has no more probes"])
+        self.assertEqual(self.count("user:probed:registers:entry"), [])
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -97,9 +97,17 @@ bool vp_user_symbols_read_begin(struct vp_user_symbols *us)
 	return false;
 }
 
+/* A guest's program can have any round use up its budget: that is said once. */
 void vp_user_symbols_read_end(struct vp_user_symbols *us)
 {
+	struct ot_err *err = us->said_over ? NULL : vp_budget_check();
+
 	vp_budget_pause(&us->budget);
+	if (!err)
+		return;
+	us->said_over = true;
+	say(us, ot_err_message(err));
+	ot_err_destroy(err);
 }
 
 /* --- reading ----------------------------------------------------------------------------------------- */

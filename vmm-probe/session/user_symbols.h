@@ -27,6 +27,7 @@ struct vp_user_symbols {
 	uint64_t generations;       /* times that a process's mappings were read */
 	struct vp_budget budget;    /* of the round */
 	bool has_budget;            /* once something was read in it */
+	bool said_over;             /* that a round's was used up */
 	struct vp_user_notes notes; /* texts of frames that have notes */
 	bool noted;                 /* that processes can't be read, or that there is too much to keep */
 	/* Receives the reasons why names are missing; may be NULL. */

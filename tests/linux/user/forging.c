@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * forging sparse|notes FILES DIRECTORY
+ * forging sparse|notes|symbols FILES DIRECTORY
  *
  * A program that makes itself expensive to read: it writes files that look like libraries, and maps each as
  * code. Of a sparse one nothing is there but the first page and the last, and no section headers say where in
@@ -13,17 +13,20 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#define PAGE  4096u
-#define NOP   0x90
-#define LARGE (4ull << 30)
-#define NOTES 60000u
+#define PAGE      4096u
+#define NOP       0x90
+#define LARGE     (4ull << 30)
+#define NOTES     60000u
+#define FILES_MAX 64u
 
 /* What is written behind the code. */
 struct __attribute__((packed)) note {
@@ -90,7 +93,30 @@ static void put_notes(int fd, unsigned file)
 	free(notes);
 }
 
-static void forge(const char *directory, unsigned file, int sparse)
+static void put_symbols(int fd)
+{
+	const Elf64_Shdr sections[] = {
+		{ 0 },
+		{ .sh_type = SHT_SYMTAB,
+		  .sh_offset = 1u << 20,
+		  .sh_size = 3ull << 30,
+		  .sh_link = 2,
+		  .sh_entsize = sizeof(Elf64_Sym) },
+		{ .sh_type = SHT_STRTAB, .sh_offset = 2ull * PAGE, .sh_size = PAGE },
+	};
+	Elf64_Ehdr e;
+
+	if (pread(fd, &e, sizeof(e), 0) != sizeof(e))
+		fail("pread");
+	e.e_shoff = 2ull * PAGE;
+	e.e_shentsize = sizeof(*sections);
+	e.e_shnum = sizeof(sections) / sizeof(*sections);
+	e.e_shstrndx = 2;
+	put(fd, &e, sizeof(e), 0);
+	put(fd, sections, sizeof(sections), e.e_shoff);
+}
+
+static const volatile char *forge(const char *directory, unsigned file, const char *what)
 {
 	char path[256];
 
@@ -100,26 +126,43 @@ static void forge(const char *directory, unsigned file, int sparse)
 	if (fd < 0)
 		fail(path);
 	put_headers(fd);
-	if (sparse)
-		put(fd, "", 1, LARGE - 1);
-	else
+	if (!strcmp(what, "notes"))
 		put_notes(fd, file);
+	else
+		put(fd, "", 1, LARGE - 1);
+	if (!strcmp(what, "symbols"))
+		put_symbols(fd);
 	volatile const char *code = mmap(NULL, (size_t)2 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	if (code == MAP_FAILED)
 		fail("mmap");
 	(void)code[0];
 	(void)code[PAGE];
 	close(fd);
+	return code + PAGE;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc != 4)
+	static const volatile char *code[FILES_MAX];
+	unsigned files = argc == 4 ? (unsigned)atoi(argv[2]) : 0;
+	sigset_t signals;
+	int signal;
+
+	if (!files || files > FILES_MAX)
 		return 2;
-	for (unsigned i = 0; i < (unsigned)atoi(argv[2]); i++)
-		forge(argv[3], i, !strcmp(argv[1], "sparse"));
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	for (unsigned i = 0; i < files; i++)
+		code[i] = forge(argv[3], i, argv[1]);
 	if (write(1, "ready\n", 6) != 6)
 		return 1;
-	for (;;)
-		pause();
+	for (;;) {
+		if (sigwait(&signals, &signal))
+			return 1;
+		for (unsigned i = 0; i < files; i++)
+			syscall(SYS_getppid, code[i]);
+		if (write(1, "called\n", 7) != 7)
+			return 1;
+	}
 }
