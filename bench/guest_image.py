@@ -28,7 +28,7 @@ def archive(out, keep=None):
     bpftrace = shutil.which("bpftrace")
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(f"{root}/bin")
-        for load in ("getppid_ns", "gated", "events", "user"):
+        for load in ("getppid_ns", "gated", "events", "user", "crowd", "execs"):
             subprocess.run(["gcc", "-O2", "-static", "-pthread", "-D_GNU_SOURCE", "-o", f"{root}/bin/{load}",
                             f"{HERE}/guest/{load}.c"], check=True)
             if keep:

@@ -32,6 +32,10 @@ PEER_GOAL = 100  # times as cheap as the guest's own
 
 FEW = 50000  # where each call is an error, of which each is a record and a line
 PYTHON_CALLS = 50000
+EXECS, EXECS_RATE = 100, 100  # and how many a second
+FOLLOWERS_GOAL = 1.03  # times as long
+PROCESSES, FILES = 200, 300
+ATTACH_GOAL, ATTACH_AGAIN_GOAL = 1.0, 0.2  # s
 
 COUNTED = "pid::called:entry, counted"
 COPYIN = "pidP::called:entry { @ = sum(*(uint64_t *)copyin(arg0, 8)); }"
@@ -57,6 +61,13 @@ PYTHON = [
     ("Python: syscall::getppid:entry, ustack(50)", "USR1", "syscall::getppid:entry /pid == P / { @[ustack(50)] = count(); }", None),
     ("Python: syscall::getppid:entry, jstack()", "USR1", "syscall::getppid:entry /pid == P / { @[jstack()] = count(); }", None),
 ]
+
+
+# Sessions that look for programs that begin.
+FOLLOWERS = [("bench*:::", "bench*:::passed { @ = count(); }"), ("user:", "user:user:called:entry { @ = count(); }")]
+# Sessions that read all processes when they begin.
+CROWDED = [("bench*:::passed", "bench*:::passed { @ = count(); }", True), ("user:user:called:entry", "user:user:called:entry { @ = count(); }", True),
+           ("profile-97, ustack()", "profile-97 { @[ustack()] = count(); }", False)]
 
 
 class Program:
@@ -107,6 +118,45 @@ def bench_foreign(report, program, other, rounds):
             ours.append(other.time("USR1"))
     mine = cost(bare, ours)
     report.goal("another process at that place", "at most 60 ns", mine.text("ns", 1), mine.median <= 60)
+
+
+def bench_followers(report, guest, rounds):
+    """Programs that run, a hundred a second, while it is looked for others: CPU time of QEMU."""
+    program = Program(guest, "execs", EXECS, f"execs {EXECS_RATE}")
+    for what, text in FOLLOWERS:
+        ratios = []
+        for _ in range(rounds):
+            bare = program.time("USR1")
+            with Tracing(guest, text):
+                ratios.append(program.time("USR1") / bare)
+        ratio = Sample(ratios)
+        report.goal(f"{EXECS_RATE} exec()/s while {what} is followed", f"at most {FOLLOWERS_GOAL} times", ratio.text("times", 3),
+                    ratio.median <= FOLLOWERS_GOAL)
+
+
+def seconds_to_begin(guest, text):
+    """From exec() of outsight to BEGIN, its CPU time: the machine may be busy."""
+    with Tracing(guest, f'BEGIN {{ printf("begun"); }} {text}', "-x", "switchrate=50hz", settle=0) as trace:
+        trace.wait_for("begun")
+        with open(f"/proc/{trace.process.pid}/stat", encoding="ascii") as f:
+            times = f.read().rsplit(")", 1)[1].split()[11:15]  # its own, and those of the children that it has had
+        return sum(int(ticks) for ticks in times) / os.sysconf("SC_CLK_TCK")
+
+
+def bench_attach(report, guest, rounds):
+    """Among many processes. The second session of a row finds nothing in any cache: of programs none is kept."""
+    few = Sample([seconds_to_begin(guest, "syscall::getppid:entry { @ = count(); }") for _ in range(rounds)])
+    report.figure("outsight's CPU time to BEGIN, a system call's probe", few.text("s", 2))
+    guest.check(f"crowd {PROCESSES} {FILES} /bin/getppid_ns >/tmp/crowd.out & until grep -q ready /tmp/crowd.out; do sleep 0.2; done", 300)
+    for what, text, has_goal in CROWDED:
+        took = [seconds_to_begin(guest, text) for _ in range(rounds + 1)]
+        name, again = f"to BEGIN, {PROCESSES} processes, {FILES} files: {what}", Sample(took[1:])
+        if not has_goal:
+            report.figure(name, Sample(took).text("s", 2))
+            continue
+        report.goal(name, f"at most {ATTACH_GOAL} s", f"{took[0]:.2f} s", took[0] <= ATTACH_GOAL)
+        report.goal("  and again", f"at most {ATTACH_AGAIN_GOAL} s", again.text("s", 2), again.median <= ATTACH_AGAIN_GOAL)
+    guest.check("killall -9 crowd; rm -rf /tmp/crowd")
 
 
 def offset_of(path, function):
@@ -162,9 +212,19 @@ def bench_python(report, guest, rounds, there):
         bench_row(report, program, rounds, row)
 
 
+def bench_hits(report, guest, program, rounds, path):
+    samples = {row[0]: bench_row(report, program, rounds, row) for row in ROWS}
+    few = Program(guest, "few", FEW)
+    for row in ERRORS:
+        bench_row(report, few, rounds, row)
+    bench_foreign(report, program, Program(guest, "other"), rounds)
+    bench_uprobe(report, guest, path, rounds, samples[COUNTED])
+
+
 def main():
     parser = argparse.ArgumentParser(description="What probes in a guest's programs cost.")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", choices=("hits", "python", "followers", "attach"), help="one part")
     args = parser.parse_args()
     reason = why_no_guest(KERNEL)
     if reason:
@@ -176,14 +236,13 @@ def main():
         guest_image.make(os.path.join(image_dir(KERNEL), "initrd"), initrd, keep=workdir, more=python)
         guest = boot("user", initrd, True, workdir)
         try:
-            program, other = Program(guest, "program"), Program(guest, "other")
-            samples = {row[0]: bench_row(report, program, args.rounds, row) for row in ROWS}
-            few = Program(guest, "few", FEW)
-            for row in ERRORS:
-                bench_row(report, few, args.rounds, row)
-            bench_foreign(report, program, other, args.rounds)
-            bench_python(report, guest, args.rounds, python)
-            bench_uprobe(report, guest, os.path.join(workdir, "user"), args.rounds, samples[COUNTED])
+            program = Program(guest, "program")
+            for part, bench in (("hits", lambda: bench_hits(report, guest, program, args.rounds, os.path.join(workdir, "user"))),
+                                ("python", lambda: bench_python(report, guest, args.rounds, python)),
+                                ("followers", lambda: bench_followers(report, guest, args.rounds)),
+                                ("attach", lambda: bench_attach(report, guest, args.rounds))):
+                if args.only in (None, part):
+                    bench()
         finally:
             guest.close()
     print(f"{report.missed} missed" if report.missed else "all met")

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * execs RATE N: at each SIGUSR1 it has N programs run, RATE a second: itself, which then ends at once. Then
+ * it prints "done"; and "ready" before the first.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS 1000000000L
+
+static void run_one(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		execl("/proc/self/exe", "execs", NULL);
+		_exit(1);
+	}
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+		exit(1);
+}
+
+/* Each at its time, however long the one before took. */
+static void run_all(long n, long rate)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	for (long i = 0; i < n; i++) {
+		run_one();
+		at.tv_nsec += SECOND_NS / rate;
+		at.tv_sec += at.tv_nsec / SECOND_NS;
+		at.tv_nsec %= SECOND_NS;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	sigset_t signals;
+	int signal;
+
+	if (argc != 3)
+		return 0;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	if (write(1, "ready\n", 6) != 6)
+		return 1;
+	for (;;) {
+		if (sigwait(&signals, &signal))
+			return 1;
+		run_all(atol(argv[2]), atol(argv[1]));
+		if (write(1, "done\n", 5) != 5)
+			return 1;
+	}
+}
