@@ -41,6 +41,11 @@ struct dif_object *dif_act_object(struct dif_compiler *c, struct dif_node *node)
 {
 	struct dif_rtype ret = dif_type_rtype(c, node->type);
 
+	/* the array at a struct's end, and what consists of nothing else */
+	if (ret.kind == DIF_TYPE_CTF && ret.flags & DIF_TF_BYREF && !ret.size)
+		return dif_fail(c, DIF_D_UNKNOWN, node->line,
+				"expression of unknown size may not be recorded: %s",
+				dif_type_text(c, node->type));
 	return dif_cg_object(c, node, &ret);
 }
 
