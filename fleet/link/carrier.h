@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What carries a link's packets: a pair of pipes, a NATS subject, a test's queue. Packets have at most
+ * FL_PACKET_MAX bytes and arrive whole or not at all, perhaps twice, perhaps in another order.
+ */
+#ifndef FLEET_LINK_CARRIER_H
+#define FLEET_LINK_CARRIER_H
+
+#include "base/err.h"
+
+#define FL_PACKET_MAX (256u << 10)
+
+struct fl_carrier;
+
+struct fl_carrier_ops {
+	const char *name; /* "pipe", "nats" */
+	/** Never waits: a packet that can't be taken now is lost, and the link sends it again. An error: nothing
+	 * can be sent any more. */
+	struct ot_err *(*send)(struct fl_carrier *c, const void *packet, size_t len);
+	/** The next packet, borrowed until the next call; *ret_len 0: there is none now. GUEST_GONE is never
+	 * used; OS with EPIPE: the other end has closed. */
+	struct ot_err *(*receive)(struct fl_carrier *c, const void **ret, size_t *ret_len);
+	/** Readable when receive() may have a packet; and writable, if *ret_out, when more can be sent. */
+	int (*fd)(struct fl_carrier *c, bool *ret_out);
+	void (*destroy)(struct fl_carrier *c);
+};
+
+/* A carrier's own state begins with this. */
+struct fl_carrier {
+	const struct fl_carrier_ops *ops;
+};
+
+/** pipe.c: packets with a u32 length in front over @p in and @p out, which are made non-blocking and become the
+ * carrier's; they may be the same socket. */
+OT_MUST_CHECK struct ot_err *fl_pipe_create(int in, int out, struct fl_carrier **ret);
+
+/** ssh.c: run `ssh HOST outsight-serve --stdio` and talk to it; the process ends with the carrier. @p host as
+ * ssh takes it ("user@host"), checked not to begin with '-'. $OUTSIGHT_SSH, if set, replaces the words before
+ * HOST, split at spaces. */
+OT_MUST_CHECK struct ot_err *fl_ssh_create(const char *host, struct fl_carrier **ret);
+
+static inline void fl_carrier_destroy(struct fl_carrier *c)
+{
+	if (c)
+		c->ops->destroy(c);
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The messages of a fleet, between an operator and a worker on a host. Integers are little-endian; a text is
+ * a u32 length and its bytes, without a NUL. What comes from the other side is hostile: a reader bounds every
+ * length, and a message that is not whole is BAD_DATA as a whole.
+ *
+ *   operator                      host
+ *   HELLO ──────────────────────► ◄────────────── HELLO
+ *   RUN ────────────────────────►
+ *                                 ◄────────────── REFUSED, or GUEST …, PROGRAM, ENABLED …, READY
+ *   START ──────────────────────►
+ *                                 ◄────────────── STARTED, then NAMES, AGGREGATES, RECORDS, FAULTS, DROPS,
+ *                                                 GUEST, PROGRAM, ENABLED, SAY in any order
+ *   STOP ───────────────────────►
+ *                                 ◄────────────── the rest, ENDED
+ *
+ * PROGRAM comes again, with more clauses behind those that there are, when a guest joins whose kernel is new.
+ * A name, an EPID or a guest is sent before anything that refers to it.
+ */
+#ifndef FLEET_WIRE_MESSAGE_H
+#define FLEET_WIRE_MESSAGE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#define FL_PROTOCOL    1u
+#define FL_MESSAGE_MAX (16u << 20) /* bytes of one message; PROGRAM is the largest. The link splits it */
+#define FL_BATCH       (128u << 10) /* a sender ends a list (records, names …) when it has that many bytes */
+
+enum fl_kind {
+	FL_HELLO = 1,
+	FL_RUN,
+	FL_REFUSED,
+	FL_PROGRAM,
+	FL_ENABLED, /* a list */
+	FL_READY,
+	FL_START,
+	FL_STARTED,
+	FL_NAMES,      /* a list */
+	FL_AGGREGATES, /* a list */
+	FL_RECORDS,    /* a clock, then a list */
+	FL_FAULTS,     /* a list */
+	FL_DROPS,      /* a list */
+	FL_OVERLOAD,
+	FL_GUEST,
+	FL_SAY,
+	FL_STOP,
+	FL_ENDED,
+};
+
+/** "RUN"; "?" for none of them. */
+const char *fl_kind_name(unsigned kind);
+
+/* --- reading ---------------------------------------------------------------------------------------------- */
+
+/* Takes values from a message in order. After a value that is not there every further one is 0 or empty, and
+ * `failed` stays set. */
+struct fl_reader {
+	const uint8_t *at, *end;
+	bool failed;
+};
+
+/* Bytes in the message: borrowed from it. */
+struct fl_bytes {
+	const uint8_t *data;
+	uint32_t len;
+};
+
+struct fl_reader fl_reader_of(const void *data, size_t len);
+uint8_t fl_get_u8(struct fl_reader *r);
+uint32_t fl_get_u32(struct fl_reader *r);
+uint64_t fl_get_u64(struct fl_reader *r);
+struct fl_bytes fl_get_bytes(struct fl_reader *r);
+/** A text of at most @p max bytes without a NUL among them, copied to @p arena with one behind; never NULL
+ * ("" when @p r has failed). */
+const char *fl_get_text(struct fl_reader *r, uint32_t max, struct ot_arena *arena);
+/** Is there another element of a list? */
+bool fl_more(const struct fl_reader *r);
+/** NULL if everything was there and nothing is left over; else BAD_DATA, which names @p kind. */
+OT_MUST_CHECK struct ot_err *fl_reader_end(const struct fl_reader *r, unsigned kind);
+
+void fl_put_u8(struct ot_buf *out, uint8_t v);
+void fl_put_u32(struct ot_buf *out, uint32_t v);
+void fl_put_u64(struct ot_buf *out, uint64_t v);
+void fl_put_bytes(struct ot_buf *out, const void *data, size_t len);
+void fl_put_text(struct ot_buf *out, const char *text);
+
+/* --- messages --------------------------------------------------------------------------------------------- */
+
+#define FL_TEXT_MAX    4096u         /* of names, sentences, options' values */
+#define FL_SOURCE_MAX  (1u << 20)    /* of one D text */
+#define FL_TEXTS_MAX   64u
+#define FL_STRINGS_MAX 1024u         /* options, arguments */
+
+/* This host's clocks at one moment, ns. */
+struct fl_clock {
+	uint64_t realtime, boottime;
+	uint64_t record;   /* the clock that records carry (struct vp_record.time_ns) */
+	uint64_t maxerror; /* of realtime, as adjtimex(2) has it; UINT64_MAX: it is not synchronised */
+};
+
+struct fl_hello {
+	uint32_t protocol;
+	const char *name; /* of the host, or of the operator (user@host) */
+	struct fl_clock clock;
+};
+
+/* One text of D, as struct con_program has it. */
+struct fl_source {
+	bool is_script;
+	uint8_t spec;     /* enum dif_spec */
+	const char *name; /* of a script, for messages */
+	struct fl_bytes text;
+};
+
+struct fl_option {
+	const char *name, *value; /* value NULL: without one */
+};
+
+/* What an operator wants of a host. The message is this, signed as a whole where a carrier needs that. */
+struct fl_run {
+	const char *guests; /* a pattern, as -g has it */
+	const struct fl_source *sources;
+	uint32_t nsources;
+	const struct fl_option *options; /* -x, in no order */
+	uint32_t noptions;
+	const char *const *args; /* $0, $1 … */
+	uint32_t nargs;
+};
+
+enum fl_reason {
+	FL_REASON_PROGRAM = 1, /* it does not compile there */
+	FL_REASON_GUEST,       /* there is no such guest, or it can't be traced */
+	FL_REASON_POLICY,      /* the host's serve.conf does not allow it */
+	FL_REASON_TRUST,       /* the signature, the time or the nonce */
+	FL_REASON_OTHER,
+};
+
+struct fl_refused {
+	uint32_t reason;  /* enum fl_reason */
+	const char *text; /* one sentence or several lines, as the host's own outsight would print them */
+};
+
+/* The whole program of the session there. */
+struct fl_program {
+	struct fl_bytes dof;
+	/* as struct dif_layout_opts */
+	uint32_t strsize, stackframes, ustackframes, jstackframes, jstackstrsize;
+};
+
+/* What an EPID means. Of the host engine's (BEGIN …) there are none. */
+struct fl_enabled {
+	uint32_t epid, clause, guest, probe;
+	const char *provider, *module, *function, *name;
+};
+
+struct fl_ready {
+	uint64_t matched; /* probes, in all guests */
+};
+
+/* A text that stands for an address: of `guest`, 0 to nguests - 1. For a frame of a process, `note` has further
+ * lines for the same place, as vp_session_note_text() gives them; "" if there are none. */
+struct fl_name {
+	uint32_t guest;
+	uint64_t number; /* from 1 on; unique for all guests of the host */
+	const char *text, *note;
+};
+
+/* struct vp_aggregate: a delta since the last one. `words` has 8-byte words at any alignment. */
+struct fl_aggregate {
+	uint32_t epid, action;
+	struct fl_bytes tuple, words;
+};
+
+/* struct vp_record; its data has the header. */
+struct fl_record {
+	uint32_t epid, cpu;
+	uint64_t time;
+	struct fl_bytes data;
+};
+
+struct fl_fault {
+	uint32_t epid, cpu, action;
+	int32_t offset;
+	uint32_t fault;
+	uint64_t address;
+};
+
+struct fl_drop {
+	uint32_t kind; /* enum vp_drop_kind */
+	uint32_t cpu;
+	uint64_t count;
+};
+
+struct fl_overload {
+	uint32_t epid, taken, percent, limit;
+};
+
+/* struct vp_guest_news. The guests that a session begins with join before PROGRAM. */
+struct fl_guest {
+	uint32_t guest;
+	const char *name;
+	bool joined;
+	uint32_t how; /* enum vp_guest_end */
+	const char *text;
+};
+
+struct fl_say {
+	bool missing; /* as vp_session_notes() has it */
+	const char *text;
+};
+
+/* Everything has been handed over. */
+struct fl_ended {
+	bool exited; /* by exit(): */
+	int32_t status;
+	bool failed;      /* the session ended by an error, or a guest was lost: */
+	const char *text; /* … how; "" */
+};
+
+/* Writers append to @p out, which has failed without memory; readers take the whole message, texts go to @p
+ * arena, bytes stay borrowed from the message. */
+#define FL_MESSAGE(name)                                                                                     \
+	void fl_put_##name(struct ot_buf *out, const struct fl_##name *m);                                   \
+	OT_MUST_CHECK struct ot_err *fl_get_##name(const void *data, size_t len, struct ot_arena *arena,     \
+						   struct fl_##name *ret);
+FL_MESSAGE(hello)
+FL_MESSAGE(run)
+FL_MESSAGE(refused)
+FL_MESSAGE(program)
+FL_MESSAGE(ready)
+FL_MESSAGE(overload)
+FL_MESSAGE(guest)
+FL_MESSAGE(say)
+FL_MESSAGE(ended)
+#undef FL_MESSAGE
+
+/* Elements of lists. Readers return false at the end of the list, and after a broken one; fl_reader_end() tells
+ * which. */
+#define FL_ELEMENT(name)                                                                                     \
+	void fl_put_##name(struct ot_buf *out, const struct fl_##name *e);                                   \
+	bool fl_next_##name(struct fl_reader *r, struct ot_arena *arena, struct fl_##name *ret);
+FL_ELEMENT(enabled)
+FL_ELEMENT(name)
+FL_ELEMENT(aggregate)
+FL_ELEMENT(record)
+FL_ELEMENT(fault)
+FL_ELEMENT(drop)
+#undef FL_ELEMENT
+
+void fl_put_clock(struct ot_buf *out, const struct fl_clock *clock);
+void fl_get_clock(struct fl_reader *r, struct fl_clock *ret);
+/** This host's clocks now (clock.c). */
+void fl_clock_now(struct fl_clock *ret);
+
+#endif
