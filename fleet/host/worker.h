@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One operator's session on this host: takes RUN from a link, compiles the texts for the guests that it names,
- * traces, and hands everything over. A process runs one; it ends when the operator says STOP, when exit() ends
- * the session, or when nothing has been heard for FL_LEASE_NS. However it ends, the guests are left clean.
+ * One operator's session on this host: takes RUN from a link, compiles the texts for the guests that it
+ * names, traces, and hands everything over. A process runs one; it ends when the operator says STOP, when
+ * exit() ends the session, or when nothing has been heard for FL_LEASE_NS. However it ends, the guests are
+ * left clean.
  */
 #ifndef FLEET_HOST_WORKER_H
 #define FLEET_HOST_WORKER_H
@@ -16,10 +17,10 @@ struct fl_rights {
 	/** May probes of this provider be enabled? NULL: any. */
 	bool (*provider)(void *arg, const char *provider);
 	void *arg;
-	bool destructive; /* -w, and actions that change a guest */
-	bool user_memory; /* copyin(), copyinstr() and what else reads a process's memory; ustack() is not that */
-	uint32_t maxcost; /* per cent; 0: as the operator's -x maxcost has it */
-	uint32_t ttl_s;   /* 0: no limit of the host's */
+	bool destructive;     /* -w, and actions that change a guest */
+	bool user_memory;     /* copyin(), copyinstr() and what else reads a process's memory, but ustack() */
+	uint32_t maxcost;     /* per cent; 0: as the operator's -x maxcost has it */
+	uint32_t ttl_s;       /* 0: no limit of the host's */
 	uint64_t bytes_per_s; /* of records; more are dropped and counted; 0: no limit */
 };
 

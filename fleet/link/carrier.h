@@ -14,8 +14,8 @@ struct fl_carrier;
 
 struct fl_carrier_ops {
 	const char *name; /* "pipe", "nats" */
-	/** Never waits: a packet that can't be taken now is lost, and the link sends it again. An error: nothing
-	 * can be sent any more. */
+	/** Never waits: a packet that can't be taken now is lost, and the link sends it again. An error:
+	 * nothing can be sent any more. */
 	struct ot_err *(*send)(struct fl_carrier *c, const void *packet, size_t len);
 	/** The next packet, borrowed until the next call; *ret_len 0: there is none now. GUEST_GONE is never
 	 * used; OS with EPIPE: the other end has closed. */
@@ -30,8 +30,8 @@ struct fl_carrier {
 	const struct fl_carrier_ops *ops;
 };
 
-/** pipe.c: packets with a u32 length in front over @p in and @p out, which are made non-blocking and become the
- * carrier's; they may be the same socket. */
+/** pipe.c: packets with a u32 length in front over @p in and @p out, which are made non-blocking and become
+ * the carrier's; they may be the same socket. */
 OT_MUST_CHECK struct ot_err *fl_pipe_create(int in, int out, struct fl_carrier **ret);
 
 /** ssh.c: run `ssh HOST outsight-serve --stdio` and talk to it; the process ends with the carrier. @p host as

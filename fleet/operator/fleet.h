@@ -3,8 +3,8 @@
  * The operator's side of a fleet: hosts whose guests are traced as if they were a local session's. What they
  * hand over goes into a struct vp_sink with EPIDs and guest numbers of this side. One thread.
  *
- *   create ─► add … ─► prepare (RUN; every host compiles; READY or refused) ─► [the local session is enabled and
- *   started: BEGIN] ─► start ─► take after each poll … ─► stop ─► report ─► destroy
+ *   create ─► add … ─► prepare (RUN; every host compiles; READY or refused) ─► [the local session is
+ *   enabled and started: BEGIN] ─► start ─► take after each poll … ─► stop ─► report ─► destroy
  *
  * Destroying at any point closes the links, which has every host take its probes out.
  */
@@ -22,8 +22,8 @@
 struct fl_fleet;
 
 struct fl_fleet_config {
-	struct con_texts *texts;   /* borrowed; what RUN carries */
-	struct dif_options *opts;  /* borrowed; those that were set are RUN's, and temporal's */
+	struct con_texts *texts;  /* borrowed; what RUN carries */
+	struct dif_options *opts; /* borrowed; those that were set are RUN's, and temporal's */
 	/** Sentences for the operator; @p hint NULL: none. */
 	void (*say)(void *arg, const char *text, const char *hint);
 	/** What is being waited for, and that it is over (NULL). */
@@ -36,15 +36,16 @@ void fl_fleet_destroy(struct fl_fleet *fleet);
 
 /** Does -g's argument name guests of another host: "ssh://[USER@]HOST/GUESTS"? */
 bool fl_is_remote(const char *spec);
-/** A host, by that. The same host twice is one host with two patterns. SYNTAX, LIMIT, or the carrier's error. */
+/** A host, by that. The same host twice is one host with two patterns. SYNTAX, LIMIT, or the carrier's
+ * error. */
 OT_MUST_CHECK struct ot_err *fl_fleet_add(struct fl_fleet *fleet, const char *spec);
 /** The same over @p carrier, which becomes the fleet's, also after an error. */
 OT_MUST_CHECK struct ot_err *fl_fleet_add_carrier(struct fl_fleet *fleet, struct fl_carrier *carrier,
 						  const char *host, const char *guests);
 
 /** Every host compiles, and is ready or refused. A host that refuses is an error, whose text says which and
- * why, as for a local session; so is one that does not answer within half a minute. @p wake_fd readable: BUSY.
- * Must be followed by fl_fleet_bind() before data can come. */
+ * why, as for a local session; so is one that does not answer within half a minute. @p wake_fd readable:
+ * BUSY. Must be followed by fl_fleet_bind() before data can come. */
 OT_MUST_CHECK struct ot_err *fl_fleet_prepare(struct fl_fleet *fleet, int wake_fd);
 /** Aggregations that hosts' programs have, for the operator's own compilation, which need not be able to
  * compile the clauses that define them. Call @p each for all. */
@@ -56,18 +57,18 @@ uint64_t fl_fleet_matched(const struct fl_fleet *fleet);
  * sink. BAD_DATA: a host's aggregation of the same name has another function. */
 OT_MUST_CHECK struct ot_err *fl_fleet_bind(struct fl_fleet *fleet, const struct dif_program *prog,
 					   const struct vp_sink *sink);
-/** Names for the addresses of hosts' guests, those guests' names; what is not theirs goes to what @p symbols was
- * before. @p symbols is changed, and borrows the fleet. */
+/** Names for the addresses of hosts' guests, those guests' names; what is not theirs goes to what @p symbols
+ * was before. @p symbols is changed, and borrows the fleet. */
 void fl_fleet_names(struct fl_fleet *fleet, struct con_symbols *symbols);
 
 OT_MUST_CHECK struct ot_err *fl_fleet_start(struct fl_fleet *fleet);
 /** Readable when fl_fleet_take() has something to do: for poll(2). */
 int fl_fleet_fd(const struct fl_fleet *fleet);
-/** Hand out what has come. *ret_exited: a host's clause called exit(), *ret_status its status; or every host has
- * ended. A host that is lost is said, and the others go on. An error is the sink's. */
+/** Hand out what has come. *ret_exited: a host's clause called exit(), *ret_status its status; or every host
+ * has ended. A host that is lost is said, and the others go on. An error is the sink's. */
 OT_MUST_CHECK struct ot_err *fl_fleet_take(struct fl_fleet *fleet, bool *ret_exited, int *ret_status);
-/** Stop every host and hand out the rest; waits up to FL_LEASE_NS for hosts that are silent. @p impatient: ends
- * that. */
+/** Stop every host and hand out the rest; waits up to FL_LEASE_NS for hosts that are silent. @p impatient:
+ * ends that. */
 OT_MUST_CHECK struct ot_err *fl_fleet_stop(struct fl_fleet *fleet, bool (*impatient)(void *arg), void *arg);
 /** "hosts: 3 whole, 1 late (3.2 s), 1 lost: h17, last heard 12 s ago" into @p out; nothing if all are whole.
  * False: one is lost, and the session's status is not 0 unless -x hostloss=ok. */

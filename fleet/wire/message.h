@@ -25,7 +25,7 @@
 #include "base/err.h"
 
 #define FL_PROTOCOL    1u
-#define FL_MESSAGE_MAX (16u << 20) /* bytes of one message; PROGRAM is the largest. The link splits it */
+#define FL_MESSAGE_MAX (16u << 20)  /* bytes of one message; PROGRAM is the largest. The link splits it */
 #define FL_BATCH       (128u << 10) /* a sender ends a list (records, names …) when it has that many bytes */
 
 enum fl_kind {
@@ -58,7 +58,7 @@ const char *fl_kind_name(unsigned kind);
  * `failed` stays set. */
 struct fl_reader {
 	const uint8_t *at, *end;
-	bool failed;
+	bool failed, no_memory;
 };
 
 /* Bytes in the message: borrowed from it. */
@@ -77,7 +77,8 @@ struct fl_bytes fl_get_bytes(struct fl_reader *r);
 const char *fl_get_text(struct fl_reader *r, uint32_t max, struct ot_arena *arena);
 /** Is there another element of a list? */
 bool fl_more(const struct fl_reader *r);
-/** NULL if everything was there and nothing is left over; else BAD_DATA, which names @p kind. */
+/** NULL if everything was there and nothing is left over; else BAD_DATA, which names @p kind, or NO_MEMORY.
+ */
 OT_MUST_CHECK struct ot_err *fl_reader_end(const struct fl_reader *r, unsigned kind);
 
 void fl_put_u8(struct ot_buf *out, uint8_t v);
@@ -88,10 +89,10 @@ void fl_put_text(struct ot_buf *out, const char *text);
 
 /* --- messages --------------------------------------------------------------------------------------------- */
 
-#define FL_TEXT_MAX    4096u         /* of names, sentences, options' values */
-#define FL_SOURCE_MAX  (1u << 20)    /* of one D text */
+#define FL_TEXT_MAX    4096u      /* of names, sentences, options' values */
+#define FL_SOURCE_MAX  (1u << 20) /* of one D text */
 #define FL_TEXTS_MAX   64u
-#define FL_STRINGS_MAX 1024u         /* options, arguments */
+#define FL_STRINGS_MAX 1024u /* options, arguments */
 
 /* This host's clocks at one moment, ns. */
 struct fl_clock {
@@ -101,8 +102,8 @@ struct fl_clock {
 };
 
 struct fl_hello {
-	uint32_t protocol;
-	const char *name; /* of the host, or of the operator (user@host) */
+	uint32_t protocol; /* another one than FL_PROTOCOL: the rest was not read */
+	const char *name;  /* of the host, or of the operator (user@host) */
 	struct fl_clock clock;
 };
 
@@ -159,8 +160,8 @@ struct fl_ready {
 	uint64_t matched; /* probes, in all guests */
 };
 
-/* A text that stands for an address: of `guest`, 0 to nguests - 1. For a frame of a process, `note` has further
- * lines for the same place, as vp_session_note_text() gives them; "" if there are none. */
+/* A text that stands for an address: of `guest`, 0 to nguests - 1. For a frame of a process, `note` has
+ * further lines for the same place, as vp_session_note_text() gives them; "" if there are none. */
 struct fl_name {
 	uint32_t guest;
 	uint64_t number; /* from 1 on; unique for all guests of the host */
@@ -219,11 +220,12 @@ struct fl_ended {
 	const char *text; /* … how; "" */
 };
 
-/* Writers append to @p out, which has failed without memory; readers take the whole message, texts go to @p
- * arena, bytes stay borrowed from the message. */
-#define FL_MESSAGE(name)                                                                                     \
-	void fl_put_##name(struct ot_buf *out, const struct fl_##name *m);                                   \
-	OT_MUST_CHECK struct ot_err *fl_get_##name(const void *data, size_t len, struct ot_arena *arena,     \
+/* Writers append to @p out, which has failed without memory; sentences and names are cut to FL_TEXT_MAX, what
+ * RUN has is not. Readers take the whole message, texts go to @p arena, bytes stay borrowed from the message.
+ */
+#define FL_MESSAGE(name)                                                                                 \
+	void fl_put_##name(struct ot_buf *out, const struct fl_##name *m);                               \
+	OT_MUST_CHECK struct ot_err *fl_get_##name(const void *data, size_t len, struct ot_arena *arena, \
 						   struct fl_##name *ret);
 FL_MESSAGE(hello)
 FL_MESSAGE(run)
@@ -236,10 +238,10 @@ FL_MESSAGE(say)
 FL_MESSAGE(ended)
 #undef FL_MESSAGE
 
-/* Elements of lists. Readers return false at the end of the list, and after a broken one; fl_reader_end() tells
- * which. */
-#define FL_ELEMENT(name)                                                                                     \
-	void fl_put_##name(struct ot_buf *out, const struct fl_##name *e);                                   \
+/* Elements of lists. Readers return false at the end of the list, and after a broken one; fl_reader_end()
+ * tells which. */
+#define FL_ELEMENT(name)                                                   \
+	void fl_put_##name(struct ot_buf *out, const struct fl_##name *e); \
 	bool fl_next_##name(struct fl_reader *r, struct ot_arena *arena, struct fl_##name *ret);
 FL_ELEMENT(enabled)
 FL_ELEMENT(name)

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-FOLDERS = ("base", "bench", "cli", "consumer", "dif", "guest-agent", "lib", "tests", "vmm-probe")
+FOLDERS = ("base", "bench", "cli", "consumer", "dif", "fleet", "guest-agent", "lib", "tests", "vmm-probe")
 VERSION = 14
 SKIPPED = 77
 BATCH = 40  # files a run of clang-format

@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 
-TOPS = ("base", "dif", "consumer", "lib", "cli", "vmm-probe")
+TOPS = ("base", "dif", "consumer", "fleet", "lib", "cli", "vmm-probe")
 ROOM = "vmm-probe/arch/"
 KVM = "KVM's own structures, registers and exits; its traps"
 ELSEWHERE = {

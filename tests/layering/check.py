@@ -88,12 +88,18 @@ MAY_USE = {
                               "consumer/aggregate.h", "consumer/agg_view.h", "consumer/comparison.h", "consumer/hidden.h",
                               "consumer/window.h", "consumer/messages.h", "consumer/terminal.h"],
     "consumer": DIF + LANG + ["dif/vm", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts"] + PROBE,
+    # One program over many hosts. A link's messages are bytes to it; host and operator are the two ends of one.
+    "fleet/wire": ["base"],
+    "fleet/link": ["base", "fleet/wire"],
+    "fleet/host": DIF + LANG + ["consumer", "fleet/link", "fleet/wire", "vmm-probe/attach", "vmm-probe/session", "vmm-probe/hosts"] + PROBE,
+    "fleet/operator": DIF + LANG + ["consumer", "fleet/link", "fleet/wire", "vmm-probe/session"] + PROBE,
+    "fleet/serve": ["base", "fleet/host", "fleet/link", "fleet/wire"],
     # DTrace's functions over the consumer, which includes its own public headers as its users do.
     "lib": DIF + LANG + ["consumer", "vmm-probe/session", "vmm-probe/attach"],
     # The live view asks guests by the program's command line, not by sessions of its own.
     "cli/top": ["base", "dif/obj", "vmm-probe/backend/kvm/state.h", "vmm-probe/engine/wire", "vmm-probe/machines/qemu.h",
                 "cli/options.h", "cli/signals.h", "consumer/messages.h", "consumer/output/fold.h", "consumer/terminal.h"],
-    "cli": DIF + LANG + ["dif/vm", "consumer", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts",
+    "cli": DIF + LANG + ["dif/vm", "consumer", "fleet/operator", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts",
                   "vmm-probe/launch"] + PROBE,
     "guest-agent": [],
 }
@@ -104,7 +110,7 @@ ABI_USERS = ("vmm-probe/",)
 KBUILD_FOLDER = "guest-agent/"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 # A system-style include of a file of ours would hide from the pattern above.
-ANGLED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*<((?:base|dif|vmm-probe|consumer|lib|cli|guest-agent)/[^>]+)>', re.M)
+ANGLED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*<((?:base|dif|vmm-probe|consumer|fleet|lib|cli|guest-agent)/[^>]+)>', re.M)
 
 
 def folder_of(path):
@@ -180,7 +186,9 @@ def self_test():
              ("vmm-probe/guest/g.c", "vmm-probe/engine/engine.h"), ("vmm-probe/guest/g.c", "dif/vm/v.h"),
              ("vmm-probe/backend/tcg/t.c", "vmm-probe/guest/g.h"), ("vmm-probe/session/s.c", "cli/cli.h"),
              ("guest-agent/m.c", "base/err.h"), ("cli/main.c", "err.h"), ("consumer/output/o.c", "consumer/consumer.h"),
-             ("consumer/c.c", "cli/c.h"), ("cli/main.c", ABI_HEADER)]
+             ("consumer/c.c", "cli/c.h"), ("cli/main.c", ABI_HEADER),
+             ("fleet/wire/w.c", "fleet/link/l.h"), ("fleet/link/l.c", "consumer/c.h"), ("fleet/operator/o.c", "fleet/host/h.h"),
+             ("cli/main.c", "fleet/host/h.h")]
     failures = []
     with tempfile.TemporaryDirectory() as root:
         for _, target in good + wrong:

@@ -17,7 +17,7 @@ import tempfile
 
 TABLE = "vmm-probe/guest/readings.h"
 DOCUMENT = "docs/limits.md"
-TOPS = ("vmm-probe", "consumer", "lib", "cli")
+TOPS = ("vmm-probe", "consumer", "fleet", "lib", "cli")
 # Functions that read guest memory, and those that put a budget into force.
 READS = re.compile(r"\b(?:vp_guest_read|vp_guest_read_u(?:32|64)|vp_guest_try_read|vp_mmu_read|vp_phys_read|vp_kernel_find|"
                    r"vp_vmcoreinfo_find|vp_mmu_next_mapped|vp_mmu_translate)\s*\(")

@@ -9,7 +9,7 @@ import re
 import sys
 
 HEAD, END = "### Who may claim what", "\n## "
-FOLDERS = ("base", "dif", "vmm-probe", "consumer", "lib", "cli")
+FOLDERS = ("base", "dif", "vmm-probe", "consumer", "fleet", "lib", "cli")
 
 
 def rows(text):

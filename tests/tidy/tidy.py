@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FOLDERS = ("base", "dif", "vmm-probe", "consumer", "lib", "cli")
+FOLDERS = ("base", "dif", "vmm-probe", "consumer", "fleet", "lib", "cli")
 
 
 def files_in(folders, suffix):
