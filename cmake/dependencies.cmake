@@ -7,6 +7,7 @@ pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)       # libdw-dev
 pkg_check_modules(LIBSECCOMP REQUIRED IMPORTED_TARGET libseccomp) # libseccomp-dev
 pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)       # libexpat1-dev
 pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw) # libncurses-dev
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium) # libsodium-dev
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)     # libcmocka-dev
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)         # zlib1g-dev; these four unpack kernel images
 pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)      # liblzma-dev

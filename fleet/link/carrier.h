@@ -6,6 +6,8 @@
 #ifndef FLEET_LINK_CARRIER_H
 #define FLEET_LINK_CARRIER_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 #define FL_PACKET_MAX (256u << 10)

@@ -90,10 +90,12 @@ MAY_USE = {
     "consumer": DIF + LANG + ["dif/vm", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts"] + PROBE,
     # One program over many hosts. A link's messages are bytes to it; host and operator are the two ends of one.
     "fleet/wire": ["base"],
+    # Who is who, for both ends: keys and signatures. Patterns of names are D's.
+    "fleet/trust": ["base", "dif/obj/program.h", "fleet/wire"],
     "fleet/link": ["base", "fleet/wire"],
     "fleet/host": DIF + LANG + ["consumer", "fleet/link", "fleet/wire", "vmm-probe/attach", "vmm-probe/session", "vmm-probe/hosts"] + PROBE,
     "fleet/operator": DIF + LANG + ["consumer", "fleet/link", "fleet/wire", "vmm-probe/session"] + PROBE,
-    "fleet/serve": ["base", "fleet/host", "fleet/link", "fleet/wire"],
+    "fleet/serve": ["base", "dif/obj/program.h", "fleet/host", "fleet/link", "fleet/trust", "fleet/wire", "vmm-probe/hosts"],
     # DTrace's functions over the consumer, which includes its own public headers as its users do.
     "lib": DIF + LANG + ["consumer", "vmm-probe/session", "vmm-probe/attach"],
     # The live view asks guests by the program's command line, not by sessions of its own.

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who somebody is in a fleet: an Ed25519 key. Operators and hosts have one each; a host's serve.conf has the
+ * public keys of operators, an operator's file of hosts those of hosts. As text a public key is base64.
+ */
+#ifndef FLEET_TRUST_KEYS_H
+#define FLEET_TRUST_KEYS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define FL_PUBLIC      32
+#define FL_SECRET      64
+#define FL_PUBLIC_TEXT 45 /* with the NUL */
+#define FL_NAME_MAX    63
+
+struct fl_identity {
+	uint8_t public[FL_PUBLIC];
+	uint8_t secret[FL_SECRET];
+};
+
+/** Start libsodium: before any other function of this folder. */
+OT_MUST_CHECK struct ot_err *fl_trust_start(void);
+
+/** Make a key and write it to @p path, mode 0600. A file that is there stays: OS with EEXIST. */
+OT_MUST_CHECK struct ot_err *fl_identity_make(const char *path, struct fl_identity *ret);
+/** Read one. PERMISSION: @p path is a symbolic link, another user's, or one that others can read. */
+OT_MUST_CHECK struct ot_err *fl_identity_read(const char *path, struct fl_identity *ret);
+/** Forget the secret part. */
+void fl_identity_wipe(struct fl_identity *id);
+
+void fl_public_text(const uint8_t key[FL_PUBLIC], char ret[FL_PUBLIC_TEXT]);
+/** False: @p text is no key. */
+OT_MUST_CHECK bool fl_public_parse(const char *text, uint8_t ret[FL_PUBLIC]);
+
+/** May a host or an operator have this name? Letters, digits, '-' and '_', so that it can be part of a
+ * subject of NATS, of a log's line and of a pattern; at most FL_NAME_MAX. */
+bool fl_name_is_valid(const char *name);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The hosts that an operator knows: a file of lines "NAME KEY". Whoever answers by a host's name has to have
+ * its key; a host that is not in the file does not exist for the operator, whatever a broker says.
+ */
+#ifndef FLEET_TRUST_KNOWN_H
+#define FLEET_TRUST_KNOWN_H
+
+#include "fleet/trust/file.h"
+#include "fleet/trust/keys.h"
+
+#define FL_KNOWN_MAX 16384u
+
+struct fl_known_host {
+	const char *name;
+	uint8_t key[FL_PUBLIC];
+};
+
+struct fl_known {
+	struct fl_known_host *items; /* in the file's order */
+	size_t count;
+};
+
+/** Read @p path; the result is in @p arena. NOT_FOUND: there is no such file. SYNTAX, with the line: what is
+ * no name and key, or a name that was there already. */
+OT_MUST_CHECK struct ot_err *fl_known_read(const char *path, struct ot_arena *arena, struct fl_known *ret);
+
+#endif
