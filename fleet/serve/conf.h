@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* serve.conf: what this host is called, by which broker it is found, and what each operator's key may. The
+ * format is described in outsight-serve.conf(5). */
+#ifndef FLEET_SERVE_CONF_H
+#define FLEET_SERVE_CONF_H
+
+#include "base/arena.h"
+#include "fleet/trust/keys.h"
+
+#define FL_CONF_PATH     "/etc/outsight/serve.conf"
+#define FL_HOST_KEY_PATH "/etc/outsight/host.key"
+#define FL_STATE_PATH    "/var/lib/outsight"
+#define FL_OPERATORS_MAX 64u
+#define FL_WORKERS       8u
+#define FL_WORKERS_MAX   256u
+
+/* Patterns, as D has them. */
+struct fl_patterns {
+	const char *const *items;
+	size_t count;
+};
+
+struct fl_conf_operator {
+	const char *name;
+	uint8_t key[FL_PUBLIC];
+	unsigned line; /* of "operator" */
+	struct fl_patterns guests, providers;
+	bool destructive, user_memory;
+	uint32_t maxcost; /* per cent; 0: not limited here */
+	uint32_t ttl_s;   /* 0: not limited here */
+	uint64_t bytes_per_s;
+};
+
+struct fl_conf {
+	const char *name;        /* of the host */
+	const char *nats;        /* NULL: none is named */
+	const char *credentials; /* NULL */
+	const char *key, *state;
+	uint32_t workers;
+	struct fl_conf_operator *operators;
+	size_t noperators;
+};
+
+/** Read @p path; everything is in @p arena. SYNTAX, with the line; PERMISSION: others could have written it.
+ */
+OT_MUST_CHECK struct ot_err *fl_conf_read(const char *path, struct ot_arena *arena, struct fl_conf *ret);
+/** The operator with this key; NULL: none. */
+const struct fl_conf_operator *fl_conf_find(const struct fl_conf *conf, const uint8_t key[FL_PUBLIC]);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Values of serve.conf. */
+#include "fleet/serve/conf_value.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/units.h"
+
+struct ot_err *fl_value_path(const struct fl_lines *lines, const char **ret)
+{
+	if (lines->words[1][0] != '/')
+		return fl_lines_error(lines, "%s: %s is no absolute path", lines->words[0], lines->words[1]);
+	*ret = lines->words[1];
+	return NULL;
+}
+
+/* A number and what stands behind it. */
+static bool split(const char *text, uint64_t *ret, const char **unit)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	unsigned long long v = strtoull(text, &end, 10);
+
+	*ret = v;
+	*unit = end;
+	return !errno;
+}
+
+struct ot_err *fl_value_number(const struct fl_lines *lines, uint32_t least, uint32_t most, uint32_t *ret)
+{
+	const char *unit;
+	uint64_t v;
+
+	if (!split(lines->words[1], &v, &unit) || *unit || v < least || v > most)
+		return fl_lines_error(lines, "%s: %s is no number from %u to %u", lines->words[0],
+				      lines->words[1], least, most);
+	*ret = (uint32_t)v;
+	return NULL;
+}
+
+struct ot_err *fl_value_yes(const struct fl_lines *lines, bool *ret)
+{
+	bool yes = !strcmp(lines->words[1], "yes");
+
+	if (!yes && strcmp(lines->words[1], "no") != 0)
+		return fl_lines_error(lines, "%s: %s is neither yes nor no", lines->words[0],
+				      lines->words[1]);
+	*ret = yes;
+	return NULL;
+}
+
+struct ot_err *fl_value_percent(const struct fl_lines *lines, uint32_t *ret)
+{
+	const char *unit;
+	uint64_t v;
+
+	if (!split(lines->words[1], &v, &unit) || (*unit && strcmp(unit, "%") != 0) || v < 1 || v > 100)
+		return fl_lines_error(lines, "%s: %s is no share from 1%% to 100%%", lines->words[0],
+				      lines->words[1]);
+	*ret = (uint32_t)v;
+	return NULL;
+}
+
+struct ot_err *fl_value_seconds(const struct fl_lines *lines, uint32_t *ret)
+{
+	const char *unit;
+	uint64_t v, ns;
+
+	if (!split(lines->words[1], &v, &unit) || !strcasecmp(unit, "hz") || !ot_time_ns(v, unit, "s", &ns) ||
+	    ns < OT_NS_PER_SEC || ns / OT_NS_PER_SEC > UINT32_MAX)
+		return fl_lines_error(lines, "%s: %s is no time of a second or more, such as 90s, 10m, 1h",
+				      lines->words[0], lines->words[1]);
+	*ret = (uint32_t)(ns / OT_NS_PER_SEC);
+	return NULL;
+}
+
+struct ot_err *fl_value_bytes(const struct fl_lines *lines, uint64_t *ret)
+{
+	static const char units[] = "kmg";
+	const char *unit, *found;
+	unsigned shift = 0;
+	uint64_t v;
+
+	if (!split(lines->words[1], &v, &unit))
+		goto bad;
+	if (*unit) {
+		found = strchr(units, tolower((unsigned char)*unit));
+		if (!found || unit[1])
+			goto bad;
+		shift = 10 * (unsigned)(found - units + 1);
+	}
+	if (!v || v > UINT64_MAX >> shift)
+		goto bad;
+	*ret = v << shift;
+	return NULL;
+bad:
+	return fl_lines_error(lines, "%s: %s is no number of bytes, such as 500000, 64k, 1m", lines->words[0],
+			      lines->words[1]);
+}
+
+struct ot_err *fl_value_patterns(const struct fl_lines *lines, struct ot_arena *arena,
+				 struct fl_patterns *ret)
+{
+	size_t n = lines->nwords - 1;
+	const char **items = ot_arena_alloc(arena, n * sizeof(*items));
+
+	if (!items)
+		return ot_err_nomem();
+	for (size_t i = 0; i < n; i++)
+		items[i] = lines->words[i + 1];
+	*ret = (struct fl_patterns){ items, n };
+	return NULL;
+}
