@@ -7,6 +7,7 @@
 #define FLEET_LINK_CARRIER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 
@@ -16,9 +17,15 @@ struct fl_carrier;
 
 struct fl_carrier_ops {
 	const char *name; /* "pipe", "nats" */
+	/* What send() has taken arrives, in order, and while busy() says no it takes everything. Then the
+	 * link sends nothing again, however slow the other side is. */
+	bool is_reliable;
 	/** Never waits: a packet that can't be taken now is lost, and the link sends it again. An error:
 	 * nothing can be sent any more. */
 	struct ot_err *(*send)(struct fl_carrier *c, const void *packet, size_t len);
+	/** Is an earlier packet still on its way out? Then nothing is sent until the descriptor says that
+	 * more can be. NULL: never. */
+	bool (*busy)(struct fl_carrier *c);
 	/** The next packet, borrowed until the next call; *ret_len 0: there is none now. GUEST_GONE is never
 	 * used; OS with EPIPE: the other end has closed. */
 	struct ot_err *(*receive)(struct fl_carrier *c, const void **ret, size_t *ret_len);
@@ -33,7 +40,7 @@ struct fl_carrier {
 };
 
 /** pipe.c: packets with a u32 length in front over @p in and @p out, which are made non-blocking and become
- * the carrier's; they may be the same socket. */
+ * the carrier's, also after an error; they may be the same socket. */
 OT_MUST_CHECK struct ot_err *fl_pipe_create(int in, int out, struct fl_carrier **ret);
 
 /** ssh.c: run `ssh HOST outsight-serve --stdio` and talk to it; the process ends with the carrier. @p host as

@@ -2,10 +2,11 @@
 /*
  * A link: messages in order, each once, over a carrier that may lose, repeat and reorder packets.
  *
- * A message is cut into packets of FL_PACKET_MAX, each with a number, kept until it is acknowledged and sent
- * again unchanged after FL_RESEND_NS. The receiver takes each number once. A side that has sent nothing for
- * FL_HEARTBEAT_NS sends a packet without a message, which acknowledges too. At most FL_WINDOW packets are
- * under way; the rest waits, so the memory of a link is what its user has put into it.
+ * Messages are cut into packets of at most FL_PACKET_MAX, each with a number, kept until it is acknowledged
+ * and sent again unchanged after FL_RESEND_NS, or as soon as several later packets were heard. The receiver
+ * takes each number once. A side that has sent nothing for FL_HEARTBEAT_NS sends a packet without a message,
+ * which acknowledges too. At most FL_WINDOW packets are under way; the rest waits, so the memory of a link is
+ * what its user has put into it, and what waits is sent in packets as large as may be.
  *
  * Never waits, has no thread and no signal handler: its user polls fl_link_fd() until fl_link_due_ns().
  */
@@ -23,16 +24,17 @@
 struct fl_link;
 struct fl_seal; /* seal.h; NULL: packets are plain */
 
-/** @p carrier and @p seal (NULL) become the link's. @p now: a clock in ns, for tests; NULL:
- * CLOCK_MONOTONIC. */
+/** @p carrier and @p seal (NULL) become the link's, also after an error. @p now: a clock in ns, for tests;
+ * NULL: CLOCK_MONOTONIC. */
 OT_MUST_CHECK struct ot_err *fl_link_create(struct fl_carrier *carrier, struct fl_seal *seal,
 					    uint64_t (*now)(void *arg), void *now_arg, struct fl_link **ret);
 void fl_link_destroy(struct fl_link *link);
 
-/** Queue a message (copied); it goes as soon as it can. LIMIT: over FL_MESSAGE_MAX. */
+/** Queue a message (copied); it goes with the next fl_link_poll(), which is due at once. LIMIT: over
+ * FL_MESSAGE_MAX. */
 OT_MUST_CHECK struct ot_err *fl_link_send(struct fl_link *link, enum fl_kind kind, const void *data,
 					  size_t len);
-/** Bytes of messages that are not acknowledged yet. */
+/** Bytes of messages that are not acknowledged yet, with eight more for each. */
 size_t fl_link_pending(const struct fl_link *link);
 
 /** Take what has come, acknowledge it, send what is due. OS with EPIPE: the other end has closed (what it

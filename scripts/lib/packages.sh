@@ -3,8 +3,7 @@
 # Debian packages: what building and testing need, installed only when something is missing.
 
 BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkg-config python3 libcapstone-dev libelf-dev libdw-dev
-	libseccomp-dev libexpat1-dev libncurses-dev libcmocka-dev zlib1g-dev liblzma-dev libzstd-dev liblz4-dev libvirt-dev libxml2-dev
-	libsodium-dev)
+	libseccomp-dev libexpat1-dev libncurses-dev libcmocka-dev zlib1g-dev liblzma-dev libzstd-dev liblz4-dev libvirt-dev libxml2-dev libsodium-dev)
 # A terminal, for what is drawn on one, and readers of what is written for programs.
 TEST_PACKAGES=(python3-pyte jq libxml2-utils protobuf-compiler)
 PAGE_PACKAGES=(chromium)

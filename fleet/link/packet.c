@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets as bytes. */
+#include "fleet/link/packet.h"
+
+#define MAGIC 0x316c464fu /* "OFl1" */
+
+void fl_packet_put(struct ot_buf *out, const struct fl_packet *p)
+{
+	fl_put_u32(out, MAGIC);
+	fl_put_u32(out, p->mask);
+	fl_put_u64(out, p->number);
+	fl_put_u64(out, p->turn);
+	fl_put_u64(out, p->taken);
+	fl_put_u64(out, p->heard);
+	ot_buf_append(out, p->payload.data, p->payload.len);
+}
+
+bool fl_packet_get(const void *data, size_t len, struct fl_packet *ret)
+{
+	struct fl_reader r = fl_reader_of(data, len);
+	uint32_t magic = fl_get_u32(&r);
+
+	ret->mask = fl_get_u32(&r);
+	ret->number = fl_get_u64(&r);
+	ret->turn = fl_get_u64(&r);
+	ret->taken = fl_get_u64(&r);
+	ret->heard = fl_get_u64(&r);
+	if (r.failed || magic != MAGIC || !ret->turn || len > FL_PACKET_MAX)
+		return false;
+	ret->payload = (struct fl_bytes){ .data = r.at, .len = (uint32_t)(r.end - r.at) };
+	/* A number has a stretch, and a stretch a number. */
+	return (ret->number != 0) == (ret->payload.len != 0);
+}

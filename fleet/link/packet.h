@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One packet of a link, before it is sealed: a header, and a stretch of the stream that messages make up. In
+ * the stream each message is its kind and its length, u32 both, and its bytes. A packet holds several
+ * messages, or a part of one.
+ *
+ * `number` orders the stretches. `turn` counts what this side has sent, whatever it was: the other side says
+ * the highest turn that it heard, so a packet that isn't acknowledged, while later ones were heard, is known
+ * to be lost long before its time is up.
+ */
+#ifndef FLEET_LINK_PACKET_H
+#define FLEET_LINK_PACKET_H
+
+#include "fleet/link/link.h"
+#include "fleet/link/seal.h"
+
+#define FL_PACKET_HEADER 40
+#define FL_PAYLOAD_MAX   (FL_PACKET_MAX - FL_PACKET_HEADER - FL_SEAL_OVERHEAD)
+
+struct fl_packet {
+	uint32_t mask;   /* bit i: the number taken + 1 + i has come, too */
+	uint64_t number; /* from 1 on; 0: no stretch, the packet only acknowledges */
+	uint64_t turn;   /* from 1 on */
+	uint64_t taken;  /* all numbers up to it have come */
+	uint64_t heard;  /* the highest turn of the other side's that has come */
+	struct fl_bytes payload;
+};
+
+/** Append it to @p out. */
+void fl_packet_put(struct ot_buf *out, const struct fl_packet *p);
+/** What @p data is; the payload stays borrowed. False: no packet of a link. */
+bool fl_packet_get(const void *data, size_t len, struct fl_packet *ret);
+
+#endif
