@@ -3,9 +3,10 @@
 # Debian packages: what building and testing need, installed only when something is missing.
 
 BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkg-config python3 libcapstone-dev libelf-dev libdw-dev
-	libseccomp-dev libexpat1-dev libncurses-dev libcmocka-dev zlib1g-dev liblzma-dev libzstd-dev liblz4-dev libvirt-dev libxml2-dev libsodium-dev)
+	libseccomp-dev libexpat1-dev libncurses-dev libcmocka-dev zlib1g-dev liblzma-dev libzstd-dev liblz4-dev libvirt-dev libxml2-dev libsodium-dev
+	libnats-dev)
 # A terminal, for what is drawn on one, and readers of what is written for programs.
-TEST_PACKAGES=(python3-pyte jq libxml2-utils protobuf-compiler)
+TEST_PACKAGES=(python3-pyte jq libxml2-utils protobuf-compiler nats-server)
 PAGE_PACKAGES=(chromium)
 FUZZ_PACKAGES=(clang libclang-rt-dev)
 LIBVIRT_PACKAGES=(libvirt-daemon libvirt-daemon-driver-qemu libvirt-clients)

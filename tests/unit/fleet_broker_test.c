@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Messages and links over the distribution's nats-server on loopback, which is killed and started again.
+ * Skipped where there is none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "fleet/link/broker.h"
+#include "fleet/link/link.h"
+#include "fleet/link/nats_library.h"
+#include "fleet/link/queue.h"
+#include "fleet/link/seal.h"
+
+#define LONG_NS 60000000000ull
+
+struct server {
+	char port[8], url[64];
+	pid_t pid;
+};
+
+static bool is_there(void)
+{
+	const struct fl_nats_calls *calls;
+	struct ot_err *err = fl_nats_load(&calls);
+	bool no_library = err;
+
+	ot_err_destroy(err);
+	if (no_library || (access("/usr/sbin/nats-server", X_OK) && access("/usr/bin/nats-server", X_OK))) {
+		print_message("SKIP: no nats-server here (Debian: apt install nats-server)\n");
+		return false;
+	}
+	return true;
+}
+
+static void choose_port(struct server *s)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+	close(fd);
+	snprintf(s->port, sizeof(s->port), "%u", ntohs(a.sin_port));
+	snprintf(s->url, sizeof(s->url), "nats://127.0.0.1:%s", s->port);
+}
+
+static void start(struct server *s)
+{
+	s->pid = fork();
+	assert_true(s->pid >= 0);
+	if (s->pid)
+		return;
+	if (freopen("/dev/null", "w", stderr))
+		execlp("nats-server", "nats-server", "-a", "127.0.0.1", "-p", s->port, NULL);
+	execl("/usr/sbin/nats-server", "nats-server", "-a", "127.0.0.1", "-p", s->port, NULL);
+	_exit(127);
+}
+
+static void kill_it(struct server *s)
+{
+	kill(s->pid, SIGKILL);
+	waitpid(s->pid, NULL, 0);
+}
+
+/* Once its inbox answers, the server runs. */
+static struct fl_broker *connect_to(const struct server *s)
+{
+	struct fl_broker_config config = { .url = s->url, .name = "test", .patient = true };
+	struct fl_broker *b;
+
+	assert_null(fl_broker_connect(&config, &b));
+	uint64_t end = ot_now_ns() + LONG_NS;
+
+	while (!fl_broker_flush(b, 200))
+		assert_true(ot_now_ns() < end);
+	return b;
+}
+
+static void wait_for(const struct fl_inbox *inbox)
+{
+	struct pollfd p = { .fd = fl_inbox_fd(inbox), .events = POLLIN };
+
+	assert_int_equal(poll(&p, 1, (int)(LONG_NS / 1000000)), 1);
+}
+
+static void messages(void **state)
+{
+	struct server s;
+	struct fl_inbox *inbox, *answers;
+	struct fl_broker_message m;
+	char own[FL_BROKER_SUBJECT];
+
+	(void)state;
+	if (!is_there())
+		skip();
+	choose_port(&s);
+	start(&s);
+	struct fl_broker *a = connect_to(&s), *b = connect_to(&s);
+
+	fl_broker_own_subject(own);
+	assert_null(fl_inbox_open(a, "os.v1.run.*", &inbox));
+	assert_null(fl_inbox_open(b, own, &answers));
+	assert_true(fl_broker_flush(a, 5000) && fl_broker_flush(b, 5000));
+	assert_false(fl_inbox_next(inbox, &m));
+	assert_null(fl_broker_publish(b, "os.v1.run.h1", own, "hello", 5));
+	assert_null(fl_broker_publish(b, "os.v1.run.h1", NULL, "", 0));
+	wait_for(inbox);
+	assert_true(fl_inbox_next(inbox, &m));
+	assert_string_equal(m.subject, "os.v1.run.h1");
+	assert_string_equal(m.reply, own);
+	assert_int_equal(m.len, 5);
+	assert_memory_equal(m.data, "hello", 5);
+	assert_null(fl_broker_publish(a, m.reply, NULL, "I", 1));
+	wait_for(answers);
+	assert_true(fl_inbox_next(answers, &m));
+	assert_null(m.reply);
+	wait_for(inbox);
+	assert_true(fl_inbox_next(inbox, &m));
+	assert_int_equal(m.len, 0);
+	assert_false(fl_inbox_next(inbox, &m));
+	fl_inbox_close(answers);
+	fl_broker_unref(a); /* the inbox has another */
+	fl_inbox_close(inbox);
+	fl_broker_unref(b);
+	kill_it(&s);
+}
+
+/* Nothing waits, and nothing grows. */
+static void queues_have_a_bound(void **state)
+{
+	static char large[FL_BROKER_MESSAGE + 1];
+	char subject[FL_BROKER_SUBJECT + 1];
+	struct fl_queue q;
+	struct fl_broker_message m = { "s", NULL, large, FL_BROKER_MESSAGE };
+	struct fl_queued *item;
+	unsigned n = 0, taken = 0;
+
+	(void)state;
+	assert_null(fl_queue_init(&q));
+	while (fl_queue_put(&q, &m))
+		n++;
+	assert_true(n > 16 && n <= FL_BROKER_QUEUED / FL_BROKER_MESSAGE);
+	while ((item = fl_queue_take(&q))) {
+		taken++;
+		free(item);
+	}
+	assert_int_equal(taken, n);
+	m.len = 0; /* empty ones cost something too */
+	for (n = 0; fl_queue_put(&q, &m); n++)
+		assert_true(n < FL_BROKER_QUEUED / 128);
+	while ((item = fl_queue_take(&q)))
+		free(item);
+	m.len = FL_BROKER_MESSAGE + 1;
+	assert_false(fl_queue_put(&q, &m));
+	memset(subject, 's', sizeof(subject));
+	subject[FL_BROKER_SUBJECT] = '\0';
+	m = (struct fl_broker_message){ subject, NULL, "", 0 };
+	assert_false(fl_queue_put(&q, &m));
+	subject[FL_BROKER_SUBJECT - 1] = '\0';
+	assert_true(fl_queue_put(&q, &m));
+	assert_int_equal(q.dropped, 4);
+	fl_queue_deinit(&q);
+}
+
+static void no_server(void **state)
+{
+	struct server s;
+	struct fl_broker *b;
+
+	(void)state;
+	if (!is_there())
+		skip();
+	choose_port(&s);
+	struct fl_broker_config config = { .url = s.url, .name = "test" };
+	struct ot_err *err = fl_broker_connect(&config, &b);
+
+	assert_non_null(err);
+	assert_non_null(strstr(ot_err_message(err), "no connection to the broker nats://127.0.0.1"));
+	ot_err_destroy(err);
+	config.url = "nats://somebody:secret@127.0.0.1:1";
+	err = fl_broker_connect(&config, &b);
+	assert_non_null(err);
+	assert_null(strstr(ot_err_message(err), "secret"));
+	ot_err_destroy(err);
+}
+
+/* --- a link --------------------------------------------------------------------------------------------- */
+
+struct end {
+	struct fl_link *link;
+	uint64_t sent, taken;
+};
+
+static void make_end(struct end *end, struct fl_broker *b, bool is_operator, const uint8_t *public,
+		     const uint8_t *secret, const uint8_t *other)
+{
+	struct fl_carrier *carrier;
+	struct fl_seal *seal;
+
+	assert_null(fl_nats_create(b, is_operator ? "os.v1.out.x.h" : "os.v1.in.x.h",
+				   is_operator ? "os.v1.in.x.h" : "os.v1.out.x.h", &carrier));
+	assert_null(fl_seal_create(public, secret, other, is_operator, &seal));
+	assert_null(fl_link_create(carrier, seal, NULL, NULL, &end->link));
+}
+
+static void work(struct end *end, uint64_t last)
+{
+	enum fl_kind kind;
+	const void *data;
+	size_t len;
+
+	for (unsigned i = 0; i < 50 && end->sent < last && fl_link_pending(end->link) < 100000; i++) {
+		end->sent++;
+		assert_null(fl_link_send(end->link, FL_SAY, &end->sent, sizeof(end->sent)));
+	}
+	assert_null(fl_link_poll(end->link));
+	while (fl_link_receive(end->link, &kind, &data, &len)) {
+		uint64_t n;
+
+		assert_int_equal(len, sizeof(n));
+		memcpy(&n, data, sizeof(n));
+		assert_int_equal(n, end->taken + 1);
+		end->taken = n;
+	}
+}
+
+static void sleep_until_due(struct end ends[2])
+{
+	struct pollfd p[2];
+	uint64_t due = UINT64_MAX;
+
+	for (int i = 0; i < 2; i++) {
+		p[i].fd = fl_link_fd(ends[i].link, &p[i].events);
+		due = fl_link_due_ns(ends[i].link) < due ? fl_link_due_ns(ends[i].link) : due;
+	}
+	poll(p, 2, ot_ms_until(due));
+}
+
+/* The server dies while messages are under way in both directions, twice: each arrives once, in order. */
+static void link_outlives_its_broker(void **state)
+{
+	const uint64_t last = 10000;
+	uint8_t op[FL_KEY], os[FL_KEY], hp[FL_KEY], hs[FL_KEY];
+	struct end ends[2] = { 0 };
+	struct server s;
+	unsigned kills = 0;
+
+	(void)state;
+	if (!is_there())
+		skip();
+	choose_port(&s);
+	start(&s);
+	struct fl_broker *b[2] = { connect_to(&s), connect_to(&s) };
+
+	crypto_kx_keypair(op, os);
+	crypto_kx_keypair(hp, hs);
+	make_end(&ends[0], b[0], true, op, os, hp);
+	make_end(&ends[1], b[1], false, hp, hs, op);
+	uint64_t end = ot_now_ns() + 2 * LONG_NS;
+
+	while (ends[0].taken < last || ends[1].taken < last) {
+		assert_true(ot_now_ns() < end);
+		work(&ends[0], last);
+		work(&ends[1], last);
+		if (kills < 2 && ends[0].taken > last / 3 * (kills + 1)) {
+			kills++;
+			kill_it(&s);
+			start(&s);
+		}
+		sleep_until_due(ends);
+	}
+	assert_int_equal(kills, 2);
+	for (int i = 0; i < 2; i++) {
+		fl_link_destroy(ends[i].link);
+		fl_broker_unref(b[i]);
+	}
+	kill_it(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(queues_have_a_bound),
+		cmocka_unit_test(messages),
+		cmocka_unit_test(no_server),
+		cmocka_unit_test(link_outlives_its_broker),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
