@@ -49,36 +49,32 @@ static void show_caret(const struct dif_diag *diag, const struct dif_source *src
 	fputs("^\n", stderr);
 }
 
-/* An error of D. */
-static void show_diag(const struct con_failure *failure, const struct cli_invocation *inv)
+/* Behind an error of D: where it is, and what helps. */
+static void show_help(const struct con_failure *failure, const struct cli_invocation *inv)
 {
 	const struct dif_source *src = failure->in_source ? &failure->source : NULL;
-	struct dif_diag shown = *failure->diag;
-	struct ot_buf text;
+	const struct dif_diag *diag = failure->diag;
 
-	/* dtrace numbers the lines of files only; the caret shows where in a specifier */
-	if (src && src->kind == DIF_SOURCE_COMMAND_LINE && !shown.file)
-		shown.line = 0;
-	ot_buf_init(&text);
-	dif_diag_print(&shown, inv->opts.errtags, &text);
-	con_error("%s: %s", failure->context ? failure->context : "D", ot_buf_str(&text));
-	ot_buf_deinit(&text);
 	/* cpp's output has other line numbers */
 	if (src && !(src->kind == DIF_SOURCE_SCRIPT && inv->opts.cpp))
-		show_caret(failure->diag, src);
-	if (shown.hint)
-		con_hint(&inv->opts, "%s", shown.hint);
-	else if (shown.tag && !strcmp(shown.tag, "D_MACRO_UNUSED"))
+		show_caret(diag, src); /* of a specifier too, whose message has no line */
+	if (diag->hint)
+		con_hint(&inv->opts, "%s", diag->hint);
+	else if (diag->tag && !strcmp(diag->tag, "D_MACRO_UNUSED"))
 		cli_hint_words(inv);
 }
 
 int cli_complain(const struct con_compilation *c, const struct cli_invocation *inv, struct ot_err *err)
 {
 	const struct con_failure *failure = &c->failure;
+	struct ot_buf text;
 
-	if (!failure->diag)
-		return failure->context ? con_fail(err, "%s", failure->context) : con_fail(err, NULL);
-	show_diag(failure, inv);
+	ot_buf_init(&text);
+	con_failure_print(failure, err, inv->opts.errtags, &text);
+	con_error("%s", text.failed ? ot_err_message(err) : ot_buf_str(&text));
+	ot_buf_deinit(&text);
+	if (failure->diag)
+		show_help(failure, inv);
 	ot_err_destroy(err);
 	return CON_EXIT_ERROR;
 }

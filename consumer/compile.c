@@ -149,7 +149,7 @@ static struct ot_err *compile_script(struct part *p, struct con_program *program
 	const struct con_strings *args = args_of(p, program);
 	const char *path = program->arg;
 
-	if (access(path, R_OK) < 0)
+	if (!program->text && access(path, R_OK) < 0)
 		return ot_err_os(errno, "failed to open %s", path);
 	char *context = context_of(p, "failed to compile script", path);
 	if (!context)

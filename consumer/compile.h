@@ -69,6 +69,11 @@ OT_MUST_CHECK struct ot_err *con_compile_saved(struct con_compilation *c, const 
 void con_compilation_keep(struct con_compilation *c, uint32_t first, bool (*keep)(void *arg, uint32_t text),
 			  void *arg);
 
+/** failure.c: append what a compilation failed at as one line: "failed to compile script x.d: line 3: syntax
+ * error near …". @p err is what it has returned. */
+void con_failure_print(const struct con_failure *failure, const struct ot_err *err, bool errtags,
+		       struct ot_buf *out);
+
 void con_compilation_deinit(struct con_compilation *c);
 
 #endif

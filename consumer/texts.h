@@ -19,7 +19,7 @@ struct con_program {
 	bool is_script;
 	enum dif_spec spec;
 	const char *arg;  /* the file, or the text */
-	const char *text; /* of a script, once it was read */
+	const char *text; /* of a script, once it was read; set before: the file need not be here */
 	size_t len;
 	struct con_strings *args; /* its $0, $1 …; NULL: those of all texts */
 };
