@@ -65,18 +65,28 @@ static struct ot_err *of_another(const struct vp_machine *m)
 			  name_of(m), m->guest.pid, m->guest.uid, m->guest.pid);
 }
 
+static bool may(const struct con_guest_filter *filter, const struct vp_machine *m)
+{
+	return !filter->may || filter->may(filter->arg, name_of(m));
+}
+
+static struct ot_err *forbidden(void)
+{
+	return ot_err_new(OT_ERR_PERMISSION, "this host does not allow it");
+}
+
 /* What is being attached, and who gets messages. */
 struct attaching {
 	struct vp_session *s;
 	const char *pattern;
-	void (*say)(void *arg, const char *text);
-	void *arg;
+	const struct con_guest_filter *filter;
+	uint32_t forbidden; /* guests */
 };
 
 /* @why is consumed. */
 static void report(const struct attaching *a, struct ot_err *why)
 {
-	a->say(a->arg, ot_err_message(why));
+	a->filter->say(a->filter->arg, ot_err_message(why));
 	ot_err_destroy(why);
 }
 
@@ -99,7 +109,7 @@ static struct ot_err *attach(const struct attaching *a, const struct vp_machine 
 	return NULL;
 }
 
-static struct ot_err *attach_all(const struct attaching *a, const struct vp_machines *machines,
+static struct ot_err *attach_all(struct attaching *a, const struct vp_machines *machines,
 				 struct con_guest_owner *ret_owner)
 {
 	const struct vp_machine *first = find_first(a->pattern, machines);
@@ -112,15 +122,22 @@ static struct ot_err *attach_all(const struct attaching *a, const struct vp_mach
 
 		if (!is_meant(a->pattern, m))
 			continue;
-		if (is_attached(a->s, m->guest.pid))
+		if (is_attached(a->s, m->guest.pid)) {
 			attached++;
-		else if (is_owners(ret_owner, &m->guest))
-			OT_TRY(attach(a, m, &attached));
-		else
+		} else if (!is_owners(ret_owner, &m->guest)) {
 			report(a, of_another(m));
+		} else if (!may(a->filter, m)) {
+			a->forbidden++;
+			report(a, ot_err_prefix(forbidden(), "%s is not traced", name_of(m)));
+		} else {
+			OT_TRY(attach(a, m, &attached));
+		}
 	}
 	if (attached)
 		return NULL;
+	if (a->forbidden)
+		return ot_err_new(OT_ERR_PERMISSION,
+				  "-g %s: this host allows none of the guests of such a name", a->pattern);
 	return ot_err_new(
 	    OT_ERR_NOT_FOUND,
 	    "-g %s: no running guest that can be traced has such a name; 'outsight guests' lists all",
@@ -128,10 +145,9 @@ static struct ot_err *attach_all(const struct attaching *a, const struct vp_mach
 }
 
 struct ot_err *con_attach_guests(struct vp_session *s, const char *pattern,
-				 void (*say)(void *arg, const char *text), void *arg,
-				 struct con_guest_owner *ret_owner)
+				 const struct con_guest_filter *filter, struct con_guest_owner *ret_owner)
 {
-	const struct attaching a = { s, pattern, say, arg };
+	struct attaching a = { s, pattern, filter, 0 };
 	struct vp_machines machines;
 
 	OT_TRY(vp_machines_list(NULL, &machines));
@@ -141,9 +157,13 @@ struct ot_err *con_attach_guests(struct vp_session *s, const char *pattern,
 	return err;
 }
 
-struct ot_err *con_is_guest_meant(const char *pattern, const struct con_guest_owner *owner,
-				  const struct vp_machine *m, bool *ret)
+struct ot_err *con_is_guest_meant(const char *pattern, const struct con_guest_filter *filter,
+				  const struct con_guest_owner *owner, const struct vp_machine *m, bool *ret)
 {
 	*ret = is_meant(pattern, m);
-	return *ret && !is_owners(owner, &m->guest) ? of_another(m) : NULL;
+	if (!*ret)
+		return NULL;
+	if (!is_owners(owner, &m->guest))
+		return of_another(m);
+	return may(filter, m) ? NULL : forbidden();
 }

@@ -34,15 +34,21 @@ struct ot_err *con_joining_create(const struct con_joining_config *config, struc
 	return NULL;
 }
 
+static struct con_guest_filter filter_of(const struct con_joining *j)
+{
+	return (struct con_guest_filter){ j->config.may, j->config.say, j->config.arg };
+}
+
 struct ot_err *con_joining_attach(struct con_joining *j, const char *pattern)
 {
+	const struct con_guest_filter filter = filter_of(j);
 	struct vp_session *s = j->config.session;
 
 	if (!ot_grow(&j->patterns, &j->cap, j->n + 1, sizeof(*j->patterns)))
 		return ot_err_nomem();
 	struct pattern *p = &j->patterns[j->n];
 	*p = (struct pattern){ .text = pattern, .first = vp_session_nguests(s) };
-	OT_TRY(con_attach_guests(s, pattern, j->config.say, j->config.arg, &p->owner));
+	OT_TRY(con_attach_guests(s, pattern, &filter, &p->owner));
 	p->end = vp_session_nguests(s);
 	j->n++;
 	return NULL;
@@ -52,10 +58,11 @@ struct ot_err *con_joining_attach(struct con_joining *j, const char *pattern)
 static struct ot_err *wants(void *arg, const struct vp_machine *machine, bool *ret)
 {
 	const struct con_joining *j = arg;
+	const struct con_guest_filter filter = filter_of(j);
 
 	*ret = false;
 	for (size_t i = 0; i < j->n && !*ret; i++)
-		OT_TRY(con_is_guest_meant(j->patterns[i].text, &j->patterns[i].owner, machine, ret));
+		OT_TRY(con_is_guest_meant(j->patterns[i].text, &filter, &j->patterns[i].owner, machine, ret));
 	return NULL;
 }
 

@@ -24,6 +24,8 @@ struct con_joining_config {
 	struct ot_err *(*compile)(void *arg);
 	/** A guest has joined: guest number @p guest of the session, named @p name. */
 	void (*joined)(void *arg, uint32_t guest, const char *name);
+	/** May a guest of this name be traced? Any thread. NULL: all may. */
+	bool (*may)(void *arg, const char *name);
 	/** A sentence on a guest that is not traced. */
 	void (*say)(void *arg, const char *text);
 	void *arg;
