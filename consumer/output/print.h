@@ -133,6 +133,11 @@ bool con_frames_init(struct con_frames *f, struct con_printer *p, const struct c
 /** False: there are no more. */
 bool con_frames_next(struct con_frames *f, struct con_frame *ret);
 
+/** Instead of that, for each frame of a user stack in order: its text of the helper, "" if there is none. */
+const char *con_frames_note(struct con_frames *f);
+/** Is such a text for vp_session_note_text()? */
+bool con_is_noted(const char *note);
+
 /* Where the frames of a stack stand: %k can change it. */
 struct con_stack_style {
 	int indent;

@@ -101,8 +101,7 @@ bool con_frames_init(struct con_frames *f, struct con_printer *p, const struct c
 	return true;
 }
 
-/* The next frame's text of the helper, "" when there is none. */
-static const char *next_helper(struct con_frames *f)
+const char *con_frames_note(struct con_frames *f)
 {
 	size_t len = strnlen(f->helper.at, f->helper.left);
 	const char *s = f->helper.at;
@@ -112,6 +111,11 @@ static const char *next_helper(struct con_frames *f)
 	f->helper.at += len + 1;
 	f->helper.left -= len + 1;
 	return s;
+}
+
+bool con_is_noted(const char *note)
+{
+	return *note > 0 && *note < FIRST_OF_TEXT;
 }
 
 /* A helper's text is the guest's. */
@@ -145,9 +149,9 @@ static bool name_by_note(struct con_frames *f, const char *note, struct con_fram
 
 static void name_user_frame(struct con_frames *f, struct con_frame *ret)
 {
-	const char *note = next_helper(f);
+	const char *note = con_frames_note(f);
 
-	if (*note > 0 && *note < FIRST_OF_TEXT) {
+	if (con_is_noted(note)) {
 		if (name_by_note(f, note, ret))
 			return;
 		note = "";

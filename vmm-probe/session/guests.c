@@ -83,6 +83,16 @@ const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest)
 	return guest < s->links.n ? s->links.items[guest]->client.guest_name : "";
 }
 
+const struct dif_layout_opts *vp_session_layout_opts(const struct vp_session *s)
+{
+	return &s->program.layout_opts;
+}
+
+uint32_t vp_session_nvcpus(const struct vp_session *s, uint32_t guest)
+{
+	return s->feeds && guest + 1 < s->nfeeds ? s->feeds[guest + 1].ncpus : 0;
+}
+
 uint32_t vp_session_guest_pid(const struct vp_session *s, uint32_t guest)
 {
 	return guest < s->links.n ? s->links.items[guest]->client.pid : 0;

@@ -99,6 +99,10 @@ bool vp_session_paused(const struct vp_session *s, uint32_t guest, uint32_t *ret
  * @p logged as in struct vp_msg_access. */
 OT_MUST_CHECK struct ot_err *vp_session_access(struct vp_session *s, uint32_t guest, uint64_t logged,
 					       struct vp_msg_access_reply *ret);
+/** How the enabled program's data is laid out; borrowed. */
+const struct dif_layout_opts *vp_session_layout_opts(const struct vp_session *s);
+/** How many vCPUs guest @p guest has. Once enabled; 0: there is no such guest. */
+uint32_t vp_session_nvcpus(const struct vp_session *s, uint32_t guest);
 /** Of guest @p guest's VMM. */
 uint32_t vp_session_guest_pid(const struct vp_session *s, uint32_t guest);
 /** This host's process and thread that run vCPU @p cpu of guest @p guest; 0 where they are not known. Once
