@@ -12,7 +12,8 @@
 
 /* What an operator may do on this host (serve/policy.h makes one of serve.conf). Everything is borrowed. */
 struct fl_rights {
-	/** May this guest be traced? @p name as `outsight guests` has it. NULL: any that this user may. */
+	/** May this guest be traced? @p name as `outsight guests` has it. NULL: any that this user may. Any
+	 * thread. */
 	bool (*guest)(void *arg, const char *name);
 	/** May probes of this provider be enabled? NULL: any. */
 	bool (*provider)(void *arg, const char *provider);
@@ -31,6 +32,8 @@ struct fl_worker_config {
 	 * session is logged (consumer/journal.h). */
 	void (*log)(void *arg, const char *line);
 	void *arg;
+	const char *vmlinux; /* for guests whose memory has no symbols (--vmlinux); NULL */
+	uint64_t lease_ns;   /* how long the operator may be silent; 0: FL_LEASE_NS */
 };
 
 /** Until the session is over; 0, or 1 if it could not begin or ended by an error, which the operator was told

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which clauses of a program a host enables, and as what. The operator has BEGIN, END and ticks, and shows
+ * what they do. Guests' variables begin as BEGIN leaves them, so it is evaluated here too: for that alone.
+ */
+#ifndef FLEET_HOST_CLAUSES_H
+#define FLEET_HOST_CLAUSES_H
+
+#include "consumer/compile.h"
+
+/* What a description matches. */
+struct fl_matched {
+	uint64_t begin, others; /* BEGIN; END, ticks: fired by the operator's process */
+	uint64_t errors;        /* ERROR, which each guest has too */
+	uint64_t guests;        /* of guests */
+};
+
+/** Change the clauses from number @p first on to those of a host, before they are enabled. *ret_operators:
+ * how many probes they matched that are the operator's. */
+OT_MUST_CHECK struct ot_err *fl_clauses_take(struct con_compilation *c, struct vp_session *s, uint32_t first,
+					     uint64_t *ret_operators);
+
+/** BEGIN's actions that change variables: everything is evaluated, nothing acts. @p arena is the program's.
+ */
+OT_MUST_CHECK struct ot_err *fl_clauses_quiet(const struct dif_clause *clause, struct ot_arena *arena,
+					      struct dif_clause *ret);
+
+/** The clauses that come of @p clause, at most three, in *ret; none for END and ticks. */
+OT_MUST_CHECK struct ot_err *fl_clauses_parts(const struct dif_clause *clause, const struct fl_matched *m,
+					      struct ot_arena *arena, struct dif_clause ret[3],
+					      uint32_t *ret_n);
+
+/** A message about @p clause, where a compiler's error would be: "failed to compile script x.d: line 3: …".
+ */
+OT_MUST_CHECK OT_NONNULL_RESULT struct ot_err *fl_clause_error(enum ot_err_code code,
+							       const struct con_texts *texts,
+							       const struct dif_clause *clause,
+							       const char *fmt, ...) OT_PRINTF(4, 5);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The guests of a worker's session: attached, joining, and what the operator has to know of them. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "consumer/guest_patterns.h"
+#include "consumer/session_log.h"
+#include "fleet/host/internal.h"
+
+/* --- callbacks of the session ------------------------------------------------------------------------------ */
+
+/* The operator must not think that this host is lost while kernels are read. */
+static void progress(void *arg, const char *what)
+{
+	struct fl_worker *w = arg;
+
+	(void)what;
+	if (!w->broken && ot_now_ns() >= fl_link_due_ns(w->link))
+		ot_err_destroy(fl_link_poll(w->link)); /* it fails again where it is looked at */
+}
+
+static void entering(void *arg, const char *guest, uint32_t pid, const char *why)
+{
+	struct ot_buf text;
+
+	con_journal_note_one("injecting", guest);
+	ot_buf_init(&text);
+	ot_buf_printf(&text, "guest %s: injecting the engine into its VMM (PID %u): %s", guest, pid, why);
+	ot_err_destroy(fl_send_say(arg, true, ot_buf_str(&text)));
+	ot_buf_deinit(&text);
+}
+
+static void say(void *arg, const char *text)
+{
+	ot_err_destroy(fl_send_say(arg, true, text));
+}
+
+static bool may(void *arg, const char *name)
+{
+	const struct fl_worker *w = arg;
+	const struct fl_rights *rights = w->config->rights;
+
+	return !rights || !rights->guest || rights->guest(rights->arg, name);
+}
+
+/* --- guests that join ------------------------------------------------------------------------------------- */
+
+/* There may be more records to keep. */
+static void set_room(struct fl_worker *w)
+{
+	const uint64_t most = 1ull << 30, each = w->request.opts.bufsize;
+	uint64_t vcpus = 0;
+
+	for (uint32_t i = 0; i < vp_session_nguests(w->session); i++)
+		vcpus += vp_session_nvcpus(w->session, i);
+	w->records.limit = vcpus && each > most / vcpus ? most : each * vcpus;
+}
+
+static void joined(void *arg, uint32_t guest, const char *name)
+{
+	(void)name; /* the session has said it */
+	fl_guest_notes(arg, guest);
+}
+
+static struct ot_err *compile(void *arg)
+{
+	return fl_compile_joining(arg);
+}
+
+static struct ot_err *attach_pattern(struct fl_worker *w, const char *pattern)
+{
+	const struct con_joining_config config = {
+		.session = w->session,
+		.comp = &w->comp,
+		.compile = compile,
+		.joined = joined,
+		.may = may,
+		.say = say,
+		.arg = w,
+	};
+
+	OT_TRY(con_joining_create(&config, &w->joining));
+	struct ot_err *err = con_joining_attach(w->joining, pattern);
+	if (!err)
+		return con_joining_await(w->joining);
+	if (ot_err_code(err) == OT_ERR_PERMISSION && w->config->rights)
+		w->reason = FL_REASON_POLICY;
+	return err;
+}
+
+/* --- attaching -------------------------------------------------------------------------------------------- */
+
+/* What a host allows are its guests: a dump or a gdb stub that an operator names is none. */
+static struct ot_err *check_one(struct fl_worker *w, const char *spec)
+{
+	const struct fl_rights *rights = w->config->rights;
+
+	w->reason = FL_REASON_POLICY;
+	if (rights && rights->guest && strpbrk(spec, ":/"))
+		return ot_err_new(OT_ERR_PERMISSION, "-g %s: this host allows guests by their names", spec);
+	w->reason = FL_REASON_GUEST;
+	return NULL;
+}
+
+static struct ot_err *attach_one(struct fl_worker *w, const char *spec)
+{
+	OT_TRY(check_one(w, spec));
+	OT_TRY(vp_session_attach(w->session, *spec ? spec : NULL));
+	for (uint32_t i = 0; i < vp_session_nguests(w->session); i++) {
+		const char *name = vp_session_guest_name(w->session, i);
+
+		if (may(w, name))
+			continue;
+		w->reason = FL_REASON_POLICY;
+		return ot_err_new(OT_ERR_PERMISSION, "%s is not traced: this host does not allow it", name);
+	}
+	return NULL;
+}
+
+struct ot_err *fl_guests_attach(struct fl_worker *w)
+{
+	const struct vp_session_config config = {
+		.options = &w->request.opts,
+		.attach = {
+			.vmlinux = w->config->vmlinux,
+			.entry = w->request.opts.noattach ? VP_ENTRY_REFUSED : VP_ENTRY_AS_NEEDED,
+			.progress = progress,
+			.entering = entering,
+			.arg = w,
+		},
+	};
+	const char *spec = w->request.guests;
+
+	OT_TRY(vp_session_create(&config, &w->session));
+	return con_is_guest_pattern(spec) ? attach_pattern(w, spec) : attach_one(w, spec);
+}
+
+/* --- what is said ----------------------------------------------------------------------------------------- */
+
+static void say_note(void *arg, bool missing, const char *text)
+{
+	ot_err_destroy(fl_send_say(arg, missing, text));
+}
+
+void fl_guest_notes(struct fl_worker *w, uint32_t guest)
+{
+	struct ot_buf text;
+	uint32_t pid;
+
+	set_room(w);
+	vp_session_notes(w->session, guest, say_note, w);
+	ot_buf_init(&text);
+	if (vp_session_paused(w->session, guest, &pid))
+		ot_buf_printf(&text, "guest %s (PID %u) is paused: `cont` in QEMU's monitor lets it run",
+			      vp_session_guest_name(w->session, guest), pid);
+	if (text.len)
+		say(w, ot_buf_str(&text));
+	ot_buf_clear(&text);
+	vp_session_cost(w->session, guest, &text);
+	if (text.len)
+		say(w, ot_buf_str(&text));
+	ot_buf_deinit(&text);
+	con_session_take_records(w->session, guest);
+}
+
+/* --- names ------------------------------------------------------------------------------------------------ */
+
+static void number(uint64_t addr, char *buf, size_t size)
+{
+	snprintf(buf, size, "0x%llx", (unsigned long long)addr);
+}
+
+static void kernel_symbol(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol_form form, char *buf,
+			  size_t size)
+{
+	const struct fl_worker *w = arg;
+
+	if (w->request.opts.noresolve)
+		number(addr, buf, size);
+	else
+		vp_session_symbol(w->session, guest, addr, form, buf, size);
+}
+
+static void user_symbol(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, enum vp_symbol_form form,
+			char *buf, size_t size)
+{
+	const struct fl_worker *w = arg;
+
+	if (w->request.opts.noresolve)
+		number(addr, buf, size);
+	else
+		vp_session_user_symbol(w->session, guest, pid, addr, form, buf, size);
+}
+
+static const char *note_text(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, const char *note)
+{
+	const struct fl_worker *w = arg;
+
+	return w->request.opts.noresolve ? NULL : vp_session_note_text(w->session, guest, pid, addr, note);
+}
+
+struct con_symbols fl_guests_symbols(struct fl_worker *w)
+{
+	return (struct con_symbols){
+		.arg = w, .kernel = kernel_symbol, .user = user_symbol, .note = note_text, .nguests = 1
+	};
+}

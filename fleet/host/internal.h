@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A worker's parts, shared by the files of this folder only.
+ *
+ *   link ─► worker.c ─► request, guests, clauses, rights ─► session
+ *                                                             │ sink.c: numbers for names
+ *   link ◄─ send.c ◄─ records, gather, losses ◄───────────────┘
+ */
+#ifndef FLEET_HOST_INTERNAL_H
+#define FLEET_HOST_INTERNAL_H
+
+#include "consumer/joining.h"
+#include "consumer/journal.h"
+#include "fleet/host/gather.h"
+#include "fleet/host/names.h"
+#include "fleet/host/records.h"
+#include "fleet/host/request.h"
+#include "fleet/host/worker.h"
+
+/* What ends a session, besides what the session itself says. */
+struct fl_wake {
+	int epoll_fd; /* readable when one of them is */
+	int signal_fd, timer_fd;
+	int link_fd; /* as it is in epoll_fd; -1: it is not */
+	short link_events;
+};
+
+/* What goes out in lists, as far as it was not sent. */
+struct fl_outbox {
+	struct ot_buf enabled, faults;
+	struct fl_losses losses;
+	uint64_t nfaults;
+	uint64_t aggregated_ns; /* when aggregations were handed over; 0: never */
+	bool said_overflow;     /* of the names */
+};
+
+struct fl_worker {
+	const struct fl_worker_config *config;
+	struct fl_link *link;
+	uint64_t lease_ns;
+	char operator_name[256]; /* as it says itself */
+	struct fl_wake wake;
+	struct fl_request request;
+	struct vp_session *session;
+	struct con_compilation comp;
+	struct con_joining *joining;
+	struct con_journal journal;
+	uint64_t matched;         /* probes of guests */
+	enum fl_reason reason;    /* for which what is being done would be refused */
+	bool told[VP_GUESTS_MAX]; /* the operator knows that this guest has joined */
+
+	struct ot_arena arena;          /* of what follows */
+	struct fl_printed_keys printed; /* of the whole program, END and ticks too */
+	struct ot_map places;           /* a clause's or an aggregation's layout → struct fl_places */
+	uint8_t *known;                 /* by EPID: enum fl_known */
+	size_t known_cap;
+	uint32_t nclauses; /* that the operator knows */
+	struct fl_names names;
+	struct fl_gather gather;
+	bool has_gather;
+	struct fl_records records;
+	struct fl_outbox out;
+	struct ot_buf scratch; /* a record or a tuple with numbers for names */
+
+	bool stopped;    /* the operator has said STOP, or the link is gone: */
+	bool broken;     /* … that */
+	bool expired;    /* the session's time is over */
+	int signal;      /* that has ended it; 0: none */
+	uint64_t end_ns; /* of its time; 0: none */
+};
+
+/* wake.c */
+/** From here on the signals that end a process are read, not delivered. */
+OT_MUST_CHECK struct ot_err *fl_wake_open(struct fl_wake *w);
+void fl_wake_close(struct fl_wake *w);
+/** What the link waits for, and until when anything is to be done at the latest. */
+OT_MUST_CHECK struct ot_err *fl_wake_set(struct fl_wake *w, struct fl_link *link, uint64_t due_ns);
+/** Wait for any of it. */
+void fl_wake_wait(const struct fl_wake *w);
+/** The last signal that came; 0: none. */
+int fl_wake_signal(const struct fl_wake *w);
+
+/* prepare.c */
+/** A message RUN up to READY: read, attach, compile, ask for rights, log, enable. An error is why it is
+ * refused, for w->reason, in words for the operator. */
+OT_MUST_CHECK struct ot_err *fl_prepare(struct fl_worker *w, const void *data, size_t len);
+/** The texts for the last kernel of the session, which a guest that joins has brought. */
+OT_MUST_CHECK struct ot_err *fl_compile_joining(struct fl_worker *w);
+
+/* log.c */
+void fl_log_refused(struct fl_worker *w, const char *why);
+void fl_log_start(struct fl_worker *w);
+void fl_log_end(struct fl_worker *w, int status);
+
+/* guests.c */
+/** Attach the guests that RUN names, and let those that its pattern means join later. */
+OT_MUST_CHECK struct ot_err *fl_guests_attach(struct fl_worker *w);
+/** To the operator: what is to be known of a guest once it is traced. */
+void fl_guest_notes(struct fl_worker *w, uint32_t guest);
+/** The names for addresses that the session has. */
+struct con_symbols fl_guests_symbols(struct fl_worker *w);
+
+/* sink.c */
+struct vp_sink fl_sink_of(struct fl_worker *w);
+
+/* send.c */
+/** Send @p out, which is emptied; a failure of the link is kept in w->broken, and is none here. */
+OT_MUST_CHECK struct ot_err *fl_send(struct fl_worker *w, enum fl_kind kind, struct ot_buf *out);
+OT_MUST_CHECK struct ot_err *fl_send_say(struct fl_worker *w, bool missing, const char *text);
+OT_MUST_CHECK struct ot_err *fl_send_program(struct fl_worker *w);
+OT_MUST_CHECK struct ot_err *fl_send_refused(struct fl_worker *w, enum fl_reason reason, const char *text);
+/** That a guest has joined, once. */
+OT_MUST_CHECK struct ot_err *fl_send_joined(struct fl_worker *w, uint32_t guest);
+OT_MUST_CHECK struct ot_err *fl_send_left(struct fl_worker *w, const struct vp_guest_news *news);
+/** Hand over what waits and the link has room for. @p all: aggregations too, whenever they last were.
+ * *ret_more: something waits still. */
+OT_MUST_CHECK struct ot_err *fl_send_waiting(struct fl_worker *w, bool all, bool *ret_more);
+
+#endif

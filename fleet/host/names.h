@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Addresses to numbers. For an operator on another machine an address of a guest is the number of a text, and
+ * each text is sent once, before the first number that stands for it. Addresses of one name in one guest have
+ * one number: as parts of keys they are one key, as they are here.
+ *
+ * What guests show is bounded: after FL_NAMES_MAX texts, or FL_NAMES_BYTES of them, every further one is
+ * "(other)". Numbers begin above what an integer of two bytes holds, whose values are never replaced.
+ */
+#ifndef FLEET_HOST_NAMES_H
+#define FLEET_HOST_NAMES_H
+
+#include "base/map.h"
+#include "consumer/output/print.h"
+#include "fleet/host/places.h"
+#include "fleet/wire/message.h"
+
+#define FL_NAMES_MAX   (1u << 20)
+#define FL_NAMES_BYTES (128u << 20)
+#define FL_NAMES_FIRST 0x10000u
+#define FL_NAMES_OTHER "(other)"
+
+struct fl_names {
+	struct con_printer printer; /* its symbols are asked; of the options, how long stacks are */
+	struct ot_map numbers;      /* guest, text, note → its number */
+	struct ot_map addresses;    /* of keys: guest, form, process, address → its number */
+	uint64_t next;
+	size_t bytes;
+	struct ot_buf fresh; /* elements of FL_NAMES that were not taken yet */
+	struct ot_buf key;
+};
+
+/** @p symbols and @p opts as a printer has them. */
+void fl_names_init(struct fl_names *names, const struct con_symbols *symbols, const struct dif_options *opts);
+void fl_names_deinit(struct fl_names *names);
+
+/** Replace the addresses in @p data, a record or a tuple of guest @p guest. @p keys: they are of an
+ * aggregation, whose names are found once, as the consumer does it. */
+OT_MUST_CHECK struct ot_err *fl_names_replace(struct fl_names *names, uint32_t guest,
+					      const struct fl_places *places, bool keys, uint8_t *data);
+
+/** Has "(other)" stood for something? */
+bool fl_names_overflowed(const struct fl_names *names);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An operator's options on a host. What names a file, a folder or a program stays with the operator: here it
+ * would be of another machine, and chosen by somebody who may have no account on this one.
+ */
+#include "fleet/host/options.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/compiler.h"
+
+static const char *const for_host[] = {
+	"aggpercpu",    "aggrate",      "aggsize",       "amin",        "anydefs",     "argref",
+	"bpflog",       "bpflogsize",   "bufpolicy",     "bufresize",   "bufsize",     "cleanrate",
+	"core",         "cpu",          "debug",         "defaultargs", "destructive", "droptags",
+	"dynvarsize",   "empty",        "encoding",      "errtags",     "evaltime",    "inject",
+	"iregs",        "jstackframes", "jstackstrsize", "kdefs",       "knodefs",     "late",
+	"lazyload",     "linkmode",     "linktype",      "lockmem",     "maxcost",     "maxframes",
+	"noattach",     "noerror",      "nolibs",        "noresolve",   "nspec",       "pcapsize",
+	"pgmax",        "preallocate",  "pspec",         "quietresize", "scratchsize", "semaphores",
+	"specsize",     "stackframes",  "statusrate",    "strip",       "strsize",     "switchrate",
+	"temporal",     "trap",         "tregs",         "ttl",         "udefs",       "unodefs",
+	"ustackframes", "version",      "view",          "zdefs",       "zone",
+};
+
+static const char *const for_operator[] = {
+	"agghist",     "aggpack",    "aggsortkey", "aggsortkeypos", "aggsortpos", "aggsortrev", "aggzoom",
+	"cpp",         "cppargs",    "cpphdrs",    "cpppath",       "ctypes",     "define",     "dtypes",
+	"fleet",       "flowindent", "grabanon",   "hostloss",      "incdir",     "ldpath",     "libdir",
+	"objcopypath", "oformat",    "printsize",  "quiet",         "rawbytes",   "setenv",     "stackindent",
+	"stdc",        "syslibdir",  "tree",       "undef",         "unsetenv",   "verbose",    "waitfor",
+};
+
+static bool has(const char *const *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(list[i], name))
+			return true;
+	return false;
+}
+
+enum fl_option_use fl_option_use(const char *name)
+{
+	if (has(for_host, OT_ARRAY_SIZE(for_host), name))
+		return FL_OPTION_HOST;
+	return has(for_operator, OT_ARRAY_SIZE(for_operator), name) ? FL_OPTION_OPERATOR : FL_OPTION_UNKNOWN;
+}

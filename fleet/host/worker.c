@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The life of a worker: HELLO, RUN, START, data, the end. The invariant: on every path (STOP, exit(), a
+ * signal, a link that is gone, an operator that is silent) the session is destroyed, which takes its probes
+ * out of the guests, before anything else that may take time.
+ */
+#include "fleet/host/worker.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "fleet/host/internal.h"
+
+enum { EXIT_FINE = 0, EXIT_FAILED = 1 };
+
+/* --- the link --------------------------------------------------------------------------------------------- */
+
+static void break_off(struct fl_worker *w)
+{
+	w->broken = w->stopped = true;
+}
+
+/* An operator that has gone, has lost its network or speaks nonsense ends the session. */
+static void poll_link(struct fl_worker *w)
+{
+	if (w->broken)
+		return;
+	struct ot_err *err = fl_link_poll(w->link);
+	if (err || fl_link_silence_ns(w->link) > w->lease_ns)
+		break_off(w);
+	ot_err_destroy(err);
+}
+
+static void look_at_signals(struct fl_worker *w)
+{
+	const int sig = fl_wake_signal(&w->wake);
+
+	if (sig && w->signal) /* again: whoever it is does not want to wait */
+		break_off(w);
+	if (sig)
+		w->signal = sig;
+	w->stopped |= sig != 0;
+}
+
+static void look_at_time(struct fl_worker *w)
+{
+	w->expired |= w->end_ns && ot_now_ns() >= w->end_ns;
+	w->stopped |= w->expired;
+}
+
+/* What has come, while a session is there: only STOP may. */
+static void take_messages(struct fl_worker *w)
+{
+	enum fl_kind kind;
+	const void *data;
+	size_t len;
+
+	poll_link(w);
+	while (!w->broken && fl_link_receive(w->link, &kind, &data, &len)) {
+		w->stopped = true;
+		if (kind != FL_STOP)
+			break_off(w);
+	}
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return b && b < a ? b : a;
+}
+
+/* When there is something to do at the latest. */
+static struct ot_err *set_wake(struct fl_worker *w)
+{
+	/* the lease is looked at whenever something is due; it may be shorter than a heartbeat */
+	const uint64_t due = earliest(fl_link_due_ns(w->link), ot_now_ns() + w->lease_ns);
+
+	return fl_wake_set(&w->wake, w->link, earliest(due, w->end_ns));
+}
+
+/* Until the message @wanted comes; *ret_data is borrowed of the link. False: the session is over before. */
+static bool await(struct fl_worker *w, enum fl_kind wanted, const void **ret_data, size_t *ret_len)
+{
+	enum fl_kind kind;
+
+	while (!w->stopped) {
+		poll_link(w);
+		if (!w->broken && fl_link_receive(w->link, &kind, ret_data, ret_len)) {
+			if (kind == wanted)
+				return true;
+			w->stopped = true; /* STOP may come at any time */
+			w->broken = kind != FL_STOP;
+			break;
+		}
+		struct ot_err *err = set_wake(w);
+		if (err)
+			break_off(w);
+		else
+			fl_wake_wait(&w->wake);
+		ot_err_destroy(err);
+		look_at_signals(w);
+	}
+	return false;
+}
+
+/* Until everything has arrived, or the operator is lost. */
+static void settle(struct fl_worker *w)
+{
+	while (!w->broken && fl_link_pending(w->link)) {
+		struct ot_err *err = set_wake(w);
+
+		if (!err)
+			fl_wake_wait(&w->wake);
+		ot_err_destroy(err);
+		look_at_signals(w);
+		poll_link(w);
+	}
+}
+
+/* --- the beginning ---------------------------------------------------------------------------------------- */
+
+static struct ot_err *send_hello(struct fl_worker *w)
+{
+	struct fl_hello m = { .protocol = FL_PROTOCOL, .name = w->config->host };
+	struct ot_buf out;
+
+	fl_clock_now(&m.clock);
+	ot_buf_init(&out);
+	fl_put_hello(&out, &m);
+	struct ot_err *err = fl_send(w, FL_HELLO, &out);
+	ot_buf_deinit(&out);
+	return err;
+}
+
+static struct ot_err *read_hello(struct fl_worker *w, const void *data, size_t len)
+{
+	struct fl_hello m;
+
+	OT_TRY(fl_get_hello(data, len, &w->arena, &m));
+	w->reason = FL_REASON_OTHER;
+	if (m.protocol != FL_PROTOCOL)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "%s speaks protocol %u of the fleet, and this outsight %u: both need the "
+				  "same release",
+				  w->config->host, FL_PROTOCOL, m.protocol);
+	snprintf(w->operator_name, sizeof(w->operator_name), "%s", m.name);
+	return NULL;
+}
+
+/* @err is consumed. */
+static int refuse(struct fl_worker *w, struct ot_err *err)
+{
+	fl_log_refused(w, ot_err_message(err));
+	ot_err_destroy(fl_send_refused(w, w->reason, ot_err_message(err)));
+	ot_err_destroy(err);
+	return EXIT_FAILED;
+}
+
+/* --- tracing ---------------------------------------------------------------------------------------------- */
+
+static struct ot_err *start(struct fl_worker *w)
+{
+	struct ot_buf none = { 0 };
+
+	if (w->request.opts.ttl_ns)
+		w->end_ns = ot_now_ns() + w->request.opts.ttl_ns;
+	OT_TRY(vp_session_start(w->session));
+	OT_TRY(fl_send(w, FL_STARTED, &none));
+	OT_TRY(con_joining_start(w->joining));
+	for (uint32_t i = 0; i < vp_session_nguests(w->session); i++)
+		fl_guest_notes(w, i);
+	return NULL;
+}
+
+static struct ot_err *trace_loop(struct fl_worker *w, enum vp_session_state *state)
+{
+	bool more;
+
+	while (*state == VP_SESSION_ACTIVE) {
+		take_messages(w);
+		look_at_signals(w);
+		look_at_time(w);
+		if (w->stopped)
+			break;
+		OT_TRY(fl_send_waiting(w, false, &more));
+		poll_link(w);
+		OT_TRY(set_wake(w));
+		OT_TRY(vp_session_sleep(w->session, w->wake.epoll_fd));
+		OT_TRY(vp_session_take(w->session, state));
+		con_joining_take(w->joining);
+	}
+	return NULL;
+}
+
+/* Probes out, and what is left goes out. Nothing is waited for that nobody takes. */
+static struct ot_err *finish(struct fl_worker *w)
+{
+	bool more = true;
+
+	con_joining_stop(w->joining);
+	OT_TRY(vp_session_stop(w->session));
+	while (more && !w->broken) {
+		OT_TRY(fl_send_waiting(w, true, &more));
+		settle(w);
+	}
+	return NULL;
+}
+
+/* As for a local session: a guest that has ended by itself is no failure, one that was lost is. */
+static bool is_lost(const struct fl_worker *w)
+{
+	enum vp_guest_end how;
+
+	return w->session && vp_session_guest_end(w->session, &how) && how != VP_GUEST_POWERED_OFF &&
+	       how != VP_GUEST_RESET;
+}
+
+/* In words, if it was not the operator who has ended it. */
+static const char *why_ended(const struct fl_worker *w, const struct ot_err *err)
+{
+	if (err)
+		return ot_err_message(err);
+	if (w->signal)
+		return "the worker was ended on its host";
+	if (w->expired)
+		return "the session's time limit has passed";
+	const char *gone = w->session ? vp_session_gone_reason(w->session) : NULL;
+	return gone ? gone : "";
+}
+
+static void send_ended(struct fl_worker *w, enum vp_session_state state, const struct ot_err *err)
+{
+	const struct fl_ended m = {
+		.exited = state == VP_SESSION_EXITED,
+		.status = w->session ? vp_session_exit_status(w->session) : 0,
+		.failed = err || w->signal || is_lost(w),
+		.text = why_ended(w, err),
+	};
+	struct ot_buf out;
+
+	ot_buf_init(&out);
+	fl_put_ended(&out, &m);
+	ot_err_destroy(fl_send(w, FL_ENDED, &out));
+	ot_buf_deinit(&out);
+}
+
+/* Before anything was traced. */
+static int leave(struct fl_worker *w)
+{
+	send_ended(w, VP_SESSION_ACTIVE, NULL);
+	return w->broken || w->signal ? EXIT_FAILED : EXIT_FINE;
+}
+
+static int trace(struct fl_worker *w)
+{
+	enum vp_session_state state = VP_SESSION_ACTIVE;
+	struct ot_err *err = start(w);
+
+	if (!err)
+		err = trace_loop(w, &state);
+	if (!err)
+		err = finish(w);
+	send_ended(w, state, err);
+	const bool failed = err || w->broken || w->signal;
+	ot_err_destroy(err);
+	return failed ? EXIT_FAILED : EXIT_FINE;
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------- */
+
+static void init(struct fl_worker *w, struct fl_link *link, const struct fl_worker_config *config)
+{
+	*w = (struct fl_worker){
+		.config = config,
+		.link = link,
+		.lease_ns = config->lease_ns ? config->lease_ns : FL_LEASE_NS,
+		.reason = FL_REASON_OTHER,
+	};
+	fl_request_init(&w->request);
+	ot_arena_init(&w->arena);
+	ot_map_init(&w->places);
+	fl_records_init(&w->records);
+	ot_buf_init(&w->out.enabled);
+	ot_buf_init(&w->out.faults);
+	ot_buf_init(&w->scratch);
+	const struct con_symbols symbols = fl_guests_symbols(w);
+	fl_names_init(&w->names, &symbols, &w->request.opts);
+}
+
+/* The session borrows the program, and what joins it goes with it. */
+static void end_session(struct fl_worker *w)
+{
+	vp_session_destroy(w->session);
+	w->session = NULL;
+	con_joining_destroy(w->joining);
+	w->joining = NULL;
+	con_compilation_deinit(&w->comp);
+}
+
+static void deinit(struct fl_worker *w)
+{
+	if (w->has_gather)
+		fl_gather_deinit(&w->gather);
+	fl_records_deinit(&w->records);
+	fl_names_deinit(&w->names);
+	ot_buf_deinit(&w->out.enabled);
+	ot_buf_deinit(&w->out.faults);
+	free(w->out.losses.items);
+	ot_buf_deinit(&w->scratch);
+	ot_map_deinit(&w->places);
+	ot_arena_deinit(&w->arena);
+	free(w->known);
+	fl_request_deinit(&w->request);
+	fl_wake_close(&w->wake);
+}
+
+static int run(struct fl_worker *w)
+{
+	const void *data;
+	size_t len;
+
+	struct ot_err *err = send_hello(w);
+	if (!err && !await(w, FL_HELLO, &data, &len))
+		return leave(w);
+	if (!err)
+		err = read_hello(w, data, len);
+	if (!err && !await(w, FL_RUN, &data, &len))
+		return leave(w);
+	if (!err)
+		err = fl_prepare(w, data, len);
+	if (err)
+		return refuse(w, err);
+	return await(w, FL_START, &data, &len) ? trace(w) : leave(w);
+}
+
+int fl_worker_run(struct fl_link *link, const struct fl_worker_config *config)
+{
+	struct fl_worker *w = malloc(sizeof(*w));
+	int status = EXIT_FAILED;
+
+	if (!w)
+		return EXIT_FAILED;
+	init(w, link, config);
+	struct ot_err *err = fl_wake_open(&w->wake);
+	if (!err)
+		status = run(w);
+	ot_err_destroy(err);
+	end_session(w);
+	settle(w);
+	fl_log_end(w, status);
+	deinit(w);
+	free(w);
+	return status;
+}
