@@ -315,6 +315,14 @@ static void deinit(struct fl_worker *w)
 	fl_wake_close(&w->wake);
 }
 
+static struct ot_err *check_invited(struct fl_worker *w, const void *data, size_t len)
+{
+	if (!w->config->invited || w->config->invited(w->config->arg, data, len))
+		return NULL;
+	w->reason = FL_REASON_TRUST;
+	return ot_err_new(OT_ERR_PERMISSION, "this is not the program that the operator has signed");
+}
+
 static int run(struct fl_worker *w)
 {
 	const void *data;
@@ -327,6 +335,8 @@ static int run(struct fl_worker *w)
 		err = read_hello(w, data, len);
 	if (!err && !await(w, FL_RUN, &data, &len))
 		return leave(w);
+	if (!err)
+		err = check_invited(w, data, len);
 	if (!err)
 		err = fl_prepare(w, data, len);
 	if (err)

@@ -31,6 +31,9 @@ struct fl_worker_config {
 	/** A line for the host's log before anything is done to a guest: what, and for whom. NULL: as a local
 	 * session is logged (consumer/journal.h). */
 	void (*log)(void *arg, const char *line);
+	/** Is this RUN the one that the operator's invitation was for? NULL: whoever has the link may send
+	 * any. */
+	bool (*invited)(void *arg, const void *run, size_t len);
 	void *arg;
 	const char *vmlinux; /* for guests whose memory has no symbols (--vmlinux); NULL */
 	uint64_t lease_ns;   /* how long the operator may be silent; 0: FL_LEASE_NS */
