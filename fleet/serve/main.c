@@ -1,45 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outsight-serve: what runs on a host of a fleet. */
+/* outsight-serve: what runs on a host of a fleet, and keys. */
+#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "fleet/host/worker.h"
+#include "fleet/serve/serve.h"
 
-enum { EXIT_USAGE = 2 };
-
-static const char usage[] = "Usage: outsight-serve --stdio\n"
-			    "       outsight-serve --help | --version\n"
-			    "\n"
-			    "One session of an operator, by messages on standard input and output: what\n"
-			    "`outsight -g ssh://HOST/GUEST` runs on HOST. It has the rights of its user.\n";
-
-/* How long an operator may be silent: a test can't wait for ten seconds each time. Never longer. */
-static uint64_t lease_ns(void)
-{
-	const char *ms = getenv("OUTSIGHT_FLEET_LEASE_MS");
-	const uint64_t ns = ms ? strtoull(ms, NULL, 10) * 1000000u : 0;
-
-	return ns && ns < FL_LEASE_NS ? ns : FL_LEASE_NS;
-}
-
-static int fail(struct ot_err *err)
-{
-	fprintf(stderr, "outsight-serve: %s\n", ot_err_message(err));
-	ot_err_destroy(err);
-	return EXIT_FAILURE;
-}
+static const char usage[] =
+    "Usage: outsight-serve [--conf FILE] [--nats URL] [--verbose]\n"
+    "       outsight-serve --check [--conf FILE]\n"
+    "       outsight-serve --stdio\n"
+    "       outsight-serve --make-key FILE | --show-key FILE\n"
+    "       outsight-serve --help | --version\n"
+    "\n"
+    "Without --stdio: the guests of this host, for the operators that serve.conf knows, by a broker.\n"
+    "\n"
+    "  --conf FILE      instead of " FL_CONF_PATH "\n"
+    "  --nats URL       instead of the broker that it names: nats://HOST:PORT\n"
+    "  --verbose        what is logged, on standard error as well\n"
+    "  --check          read serve.conf and the host's key, and say what is wrong with them\n"
+    "  --stdio          one session of an operator, by messages on standard input and output: what\n"
+    "                   `outsight -g ssh://HOST/GUEST` runs on HOST. It has the rights of its user\n"
+    "  --make-key FILE  make a secret key, of this host or of an operator, and print its public part\n"
+    "  --show-key FILE  print the public part of one\n";
 
 static int serve_stdio(void)
 {
 	char host[256] = "";
-	const struct fl_worker_config config = {
-		.host = host,
-		.vmlinux =
-		    getenv("OUTSIGHT_FLEET_VMLINUX"), /* for tests: their small guests have no symbols */
-		.lease_ns = lease_ns(),
-	};
+	const struct fl_worker_config config = { .host = host, .lease_ns = fl_serve_lease_ns() };
 	struct fl_carrier *carrier;
 	struct fl_link *link;
 
@@ -48,22 +38,127 @@ static int serve_stdio(void)
 	if (!err)
 		err = fl_link_create(carrier, NULL, NULL, NULL, &link);
 	if (err)
-		return fail(err);
+		return fl_serve_fail(err);
 	int status = fl_worker_run(link, &config);
 	fl_link_destroy(link);
 	return status;
 }
 
+static int print_key(struct ot_err *err, struct fl_identity *id)
+{
+	char text[FL_PUBLIC_TEXT];
+
+	if (err)
+		return fl_serve_fail(err);
+	fl_public_text(id->public, text);
+	fl_identity_wipe(id);
+	return puts(text) == EOF || fflush(stdout) ? FL_EXIT_FAILED : FL_EXIT_OK;
+}
+
+static int make_key(const char *path)
+{
+	struct fl_identity id;
+	struct ot_err *err = fl_identity_make(path, &id);
+
+	return print_key(ot_err_prefix(err, "no key is made"), &id);
+}
+
+static int show_key(const char *path)
+{
+	struct fl_identity id;
+
+	return print_key(fl_identity_read(path, &id), &id);
+}
+
+static struct ot_err *check_files(const char *path, struct ot_arena *arena, struct fl_conf *conf)
+{
+	struct fl_identity id;
+
+	OT_TRY(fl_conf_read(path, arena, conf));
+	OT_TRY(fl_identity_read(conf->key, &id));
+	fl_identity_wipe(&id);
+	return NULL;
+}
+
+static int check(const char *path)
+{
+	struct fl_conf conf;
+	struct ot_arena arena;
+	int status = FL_EXIT_OK;
+
+	ot_arena_init(&arena);
+	struct ot_err *err = check_files(path, &arena, &conf);
+
+	if (err)
+		status = fl_serve_fail(err);
+	else
+		printf("%s: %s, %zu operators, %s\n", path, conf.name, conf.noperators,
+		       conf.nats ? conf.nats : "no broker");
+	ot_arena_deinit(&arena);
+	return status;
+}
+
+enum {
+	OPT_CONF = 256,
+	OPT_NATS,
+	OPT_VERBOSE,
+	OPT_CHECK,
+	OPT_STDIO,
+	OPT_MAKE,
+	OPT_SHOW,
+	OPT_HELP,
+	OPT_VERSION
+};
+
+static const struct option options[] = {
+	{ "conf", required_argument, NULL, OPT_CONF },     { "nats", required_argument, NULL, OPT_NATS },
+	{ "verbose", no_argument, NULL, OPT_VERBOSE },     { "check", no_argument, NULL, OPT_CHECK },
+	{ "stdio", no_argument, NULL, OPT_STDIO },         { "make-key", required_argument, NULL, OPT_MAKE },
+	{ "show-key", required_argument, NULL, OPT_SHOW }, { "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },     { NULL, 0, NULL, 0 },
+};
+
+static int misused(void)
+{
+	fputs(usage, stderr);
+	return FL_EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
-	const char *what = argc == 2 ? argv[1] : "";
+	const char *conf = FL_CONF_PATH, *nats = NULL, *file = NULL;
+	int opt, what = 0;
 
-	if (!strcmp(what, "--stdio"))
+	if (argc == 4 && !strcmp(argv[1], "--session")) /* the daemon's own: workers.c */
+		return fl_serve_session(argv[2], argv[3]);
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (opt == OPT_CONF)
+			conf = optarg;
+		else if (opt == OPT_NATS)
+			nats = optarg;
+		else if (opt == OPT_VERBOSE)
+			fl_serve_log_verbosely();
+		else if (opt == '?' || what)
+			return misused();
+		else
+			what = opt, file = optarg;
+	}
+	if (optind != argc || (what && what != OPT_CHECK && argc > 2 + !!file))
+		return misused();
+	switch (what) {
+	case OPT_STDIO:
 		return serve_stdio();
-	if (!strcmp(what, "--help"))
+	case OPT_MAKE:
+		return make_key(file);
+	case OPT_SHOW:
+		return show_key(file);
+	case OPT_CHECK:
+		return check(conf);
+	case OPT_HELP:
 		return fputs(usage, stdout) == EOF;
-	if (!strcmp(what, "--version"))
+	case OPT_VERSION:
 		return puts("outsight-serve " OUTSIGHT_VERSION) == EOF;
-	fputs(usage, stderr);
-	return EXIT_USAGE;
+	default:
+		return fl_serve_daemon(conf, nats);
+	}
 }

@@ -77,7 +77,7 @@ struct ot_err *fl_request_open(const void *data, size_t len, struct ot_arena *ar
 	return NULL;
 }
 
-static bool is_meant(const struct fl_request *request, const char *name)
+bool fl_request_means(const struct fl_request *request, const char *name)
 {
 	for (uint32_t i = 0; i < request->nhosts; i++)
 		/* an empty pattern of D's means everything */
@@ -94,7 +94,7 @@ struct ot_err *fl_request_check(const struct fl_request *request, const char *na
 		return ot_err_new(OT_ERR_PERMISSION,
 				  "the operator speaks version %u of the protocol, this host %u",
 				  request->protocol, FL_PROTOCOL);
-	if (!is_meant(request, name))
+	if (!fl_request_means(request, name))
 		return ot_err_new(OT_ERR_PERMISSION, "the request is for another host");
 	if (request->not_after < request->not_before || request->not_after - request->not_before > most)
 		return ot_err_new(OT_ERR_PERMISSION, "the request would hold for longer than %llu s",

@@ -83,6 +83,8 @@ void fl_request_sign(const struct fl_identity *id, const struct fl_request *requ
  * the signer may do anything, and whether it is the first time, is the caller's to ask. */
 OT_MUST_CHECK struct ot_err *fl_request_open(const void *data, size_t len, struct ot_arena *arena,
 					     struct fl_request *ret);
+/** Does it name the host @p name? */
+bool fl_request_means(const struct fl_request *request, const char *name);
 /** Is it meant for the host @p name, at @p now (seconds since 1970)? PERMISSION, with the reason: no. */
 OT_MUST_CHECK struct ot_err *fl_request_check(const struct fl_request *request, const char *name,
 					      uint64_t now);

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The daemon of a host: requests come from a broker, are held against serve.conf (gate.h), and sessions get a
+ * process each. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "fleet/link/broker.h"
+#include "fleet/serve/gate.h"
+#include "fleet/serve/serve.h"
+
+#define SUBJECT_WHO "os.v1.who"
+#define SUBJECT_RUN "os.v1.run."
+
+struct daemon {
+	const char *conf_path;
+	char *nats;
+	struct ot_arena arena; /* the conf's */
+	struct fl_conf conf;
+	struct fl_identity identity;
+	struct fl_gate gate;
+	struct fl_workers workers;
+	struct fl_broker *broker;
+	struct fl_inbox *who, *run;
+	int signals;
+	bool ending;
+};
+
+static void log_line(void *arg, const char *line)
+{
+	(void)arg;
+	fl_serve_log(line);
+}
+
+static void log_error(const char *what, struct ot_err *err)
+{
+	ot_auto(ot_buf_deinit) struct ot_buf line;
+
+	ot_buf_init(&line);
+	ot_buf_printf(&line, "fleet: %s: %s", what, ot_err_message(err));
+	ot_err_destroy(err);
+	if (!line.failed)
+		fl_serve_log(line.data);
+}
+
+static void guests(void *arg, const struct fl_conf_operator *operator, const char * pattern,
+		   struct ot_buf *out)
+{
+	(void)arg;
+	fl_serve_guests(operator, pattern, out);
+}
+
+static unsigned running(void *arg)
+{
+	struct daemon *d = arg;
+
+	fl_workers_reap(&d->workers);
+	return d->workers.count;
+}
+
+/* --- requests ----------------------------------------------------------------------------------------- */
+
+static struct ot_err *begin_session(struct daemon *d, const struct fl_gate_result *result, const char *reply)
+{
+	char session[FL_SESSION_TEXT];
+	struct fl_ticket ticket = {
+		.as = result->request.operator,
+		.session = session,
+		.reply = reply,
+		.answer = { (const uint8_t *)result->answer.data, (uint32_t)result->answer.len },
+	};
+
+	fl_session_text(result->request.digest, session);
+	memcpy(ticket.operator, result->request.signer, FL_PUBLIC);
+	memcpy(ticket.run, result->request.run, FL_DIGEST);
+	memcpy(ticket.public, result->public, FL_PUBLIC);
+	memcpy(ticket.secret, result->secret, FL_PUBLIC);
+	memcpy(ticket.other, result->request.ephemeral, FL_PUBLIC);
+	return fl_workers_start(&d->workers, d->conf_path, d->nats, result->operator->name, &ticket);
+}
+
+static void take_request(struct daemon *d, const struct fl_broker_message *m)
+{
+	struct fl_gate_result result;
+	struct ot_arena arena;
+
+	if (!m->reply)
+		return; /* nobody waits for what would be answered */
+	ot_arena_init(&arena);
+	struct ot_err *err = fl_gate_take(&d->gate, m->data, m->len, (uint64_t)time(NULL), &arena, &result);
+
+	if (!err && result.run)
+		err = begin_session(d, &result, m->reply);
+	else if (!err && result.answer.len)
+		err = fl_broker_publish(d->broker, m->reply, NULL, result.answer.data, result.answer.len);
+	if (err)
+		log_error("a request failed", err);
+	fl_gate_result_deinit(&result);
+	ot_arena_deinit(&arena);
+}
+
+/* --- signals ------------------------------------------------------------------------------------------ */
+
+/* What stays as it was begun with: the host's name, key, folder and broker. */
+static void reload(struct daemon *d)
+{
+	struct ot_arena arena;
+	struct fl_conf conf;
+
+	ot_arena_init(&arena);
+	struct ot_err *err = fl_conf_read(d->conf_path, &arena, &conf);
+
+	if (err) {
+		log_error("serve.conf is not read again", err);
+		ot_arena_deinit(&arena);
+		return;
+	}
+	if (strcmp(conf.name, d->conf.name) != 0) {
+		fl_serve_log("fleet: serve.conf is not read again: a new name needs a restart");
+		ot_arena_deinit(&arena);
+		return;
+	}
+	ot_arena_deinit(&d->arena);
+	d->arena = arena;
+	d->conf = conf;
+	fl_serve_log("fleet: serve.conf was read again");
+}
+
+static void take_signals(struct daemon *d)
+{
+	struct signalfd_siginfo info;
+
+	while (read(d->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGHUP)
+			reload(d);
+		else if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
+			d->ending = true;
+	}
+	fl_workers_reap(&d->workers);
+}
+
+static struct ot_err *hold_signals(struct daemon *d)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	d->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return d->signals < 0 ? ot_err_os(errno, "signalfd") : NULL;
+}
+
+/* --- the daemon's life -------------------------------------------------------------------------------- */
+
+static struct ot_err *choose_broker(struct daemon *d, const char *nats)
+{
+	if (!nats)
+		nats = d->conf.nats;
+	if (!nats)
+		return ot_err_new(OT_ERR_SYNTAX, "%s names no broker: a line \"nats nats://HOST:PORT\"",
+				  d->conf_path);
+	d->nats = strdup(nats);
+	return d->nats ? NULL : ot_err_nomem();
+}
+
+static struct ot_err *subscribe(struct daemon *d)
+{
+	const struct fl_broker_config config = {
+		.url = d->nats, .credentials = d->conf.credentials, .name = d->conf.name, .patient = true
+	};
+	char subject[FL_BROKER_SUBJECT];
+
+	OT_TRY(fl_broker_connect(&config, &d->broker));
+	OT_TRY(fl_inbox_open(d->broker, SUBJECT_WHO, &d->who));
+	snprintf(subject, sizeof(subject), SUBJECT_RUN "%s", d->conf.name);
+	return fl_inbox_open(d->broker, subject, &d->run);
+}
+
+static struct ot_err *open_all(struct daemon *d, const char *nats)
+{
+	OT_TRY(fl_trust_start());
+	OT_TRY(fl_conf_read(d->conf_path, &d->arena, &d->conf));
+	OT_TRY(choose_broker(d, nats));
+	OT_TRY(fl_identity_read(d->conf.key, &d->identity));
+	OT_TRY(fl_replay_open(d->conf.state, (uint64_t)time(NULL), &d->gate.replay));
+	OT_TRY(hold_signals(d));
+	d->gate.conf = &d->conf;
+	d->gate.identity = &d->identity;
+	d->gate.log = log_line;
+	d->gate.guests = guests;
+	d->gate.running = running;
+	d->gate.arg = d;
+	return subscribe(d);
+}
+
+static void loop(struct daemon *d)
+{
+	struct fl_broker_message m;
+
+	while (!d->ending) {
+		struct pollfd p[] = { { d->signals, POLLIN, 0 },
+				      { fl_inbox_fd(d->who), POLLIN, 0 },
+				      { fl_inbox_fd(d->run), POLLIN, 0 } };
+
+		poll(p, OT_ARRAY_SIZE(p), -1);
+		take_signals(d);
+		/* an invitation is not behind a flood of questions */
+		if (fl_inbox_next(d->run, &m))
+			take_request(d, &m);
+		if (fl_inbox_next(d->who, &m))
+			take_request(d, &m);
+	}
+}
+
+static void close_all(struct daemon *d)
+{
+	fl_inbox_close(d->who);
+	fl_inbox_close(d->run);
+	fl_workers_end(&d->workers);
+	fl_broker_unref(d->broker);
+	fl_replay_close(d->gate.replay);
+	fl_identity_wipe(&d->identity);
+	if (d->signals >= 0)
+		close(d->signals);
+	free(d->nats);
+	ot_arena_deinit(&d->arena);
+}
+
+int fl_serve_daemon(const char *conf_path, const char *nats)
+{
+	static struct daemon d;
+	ot_auto(ot_buf_deinit) struct ot_buf line;
+	int status = FL_EXIT_OK;
+
+	ot_buf_init(&line);
+	/* no core file has this host's key, and no other process of its user reads it */
+	prctl(PR_SET_DUMPABLE, 0);
+	d = (struct daemon){ .conf_path = conf_path, .signals = -1 };
+	ot_arena_init(&d.arena);
+	struct ot_err *err = open_all(&d, nats);
+
+	if (!err) {
+		ot_buf_printf(&line, "fleet: %s serves %zu operators", d.conf.name, d.conf.noperators);
+		fl_serve_log(ot_buf_str(&line));
+		loop(&d);
+		fl_serve_log("fleet: ends, and every session with it");
+	}
+	close_all(&d);
+	if (err)
+		status = fl_serve_fail(err);
+	return status;
+}
