@@ -121,24 +121,6 @@ static struct ot_err *compile_source(struct part *p, const struct dif_source *sr
 	return NULL;
 }
 
-/* Read once: it may come from a pipe, and be compiled twice. */
-static struct ot_err *read_script(const struct con_texts *texts, struct con_program *program)
-{
-	struct ot_buf text;
-
-	if (program->text)
-		return NULL;
-	OT_TRY(con_source_read(texts, program->arg, &text));
-	char *copy = ot_arena_alloc(texts->arena, text.len + 1);
-	if (copy) {
-		memcpy(copy, ot_buf_str(&text), text.len + 1);
-		program->len = text.len;
-		program->text = copy;
-	}
-	ot_buf_deinit(&text);
-	return copy ? NULL : ot_err_nomem();
-}
-
 static const struct con_strings *args_of(const struct part *p, const struct con_program *program)
 {
 	return program->args ? program->args : p->texts->args;
@@ -154,7 +136,7 @@ static struct ot_err *compile_script(struct part *p, struct con_program *program
 	char *context = context_of(p, "failed to compile script", path);
 	if (!context)
 		return ot_err_nomem();
-	struct ot_err *err = read_script(p->texts, program);
+	struct ot_err *err = con_source_script(p->texts, program);
 	if (err)
 		return fail(p->c, err, NULL, NULL, context);
 	struct dif_source src = {
@@ -249,6 +231,8 @@ static struct ot_err *add_compiler(struct part *p, struct vp_session *s)
 	if (c->ncomps++)
 		dif_compiler_share(*comp, c->comps[0]);
 	p->comp = *comp;
+	if (c->expect)
+		OT_TRY(c->expect(c->expect_arg, *comp));
 	return p->texts->count ? compile_libraries(p) : NULL;
 }
 
@@ -327,6 +311,8 @@ static void begin_again(struct con_compilation *c)
 		.syntax_only = set.syntax_only,
 		.list = set.list,
 		.list_arg = set.list_arg,
+		.expect = set.expect,
+		.expect_arg = set.expect_arg,
 	};
 	dif_program_init(&c->prog);
 }

@@ -39,6 +39,9 @@ struct con_compilation {
 	bool syntax_only;                          /* clauses are only parsed: there is no guest yet */
 	void (*list)(void *arg, const char *text); /* gets the listings of -S and -x tree; NULL: no one */
 	void *list_arg;
+	/** Called for each compiler before its first source: dif_compiler_expect(); NULL. */
+	struct ot_err *(*expect)(void *arg, struct dif_compiler *comp);
+	void *expect_arg;
 };
 
 /** Libraries, then texts in order, for each kernel that the session's guests run. @p c is to be deinited in

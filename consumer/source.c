@@ -201,3 +201,20 @@ struct ot_err *con_source_read(const struct con_texts *texts, const char *path, 
 		*ret = text;
 	return err;
 }
+
+struct ot_err *con_source_script(const struct con_texts *texts, struct con_program *program)
+{
+	struct ot_buf text;
+
+	if (program->text)
+		return NULL;
+	OT_TRY(con_source_read(texts, program->arg, &text));
+	char *copy = ot_arena_alloc(texts->arena, text.len + 1);
+	if (copy) {
+		memcpy(copy, ot_buf_str(&text), text.len + 1);
+		program->len = text.len;
+		program->text = copy;
+	}
+	ot_buf_deinit(&text);
+	return copy ? NULL : ot_err_nomem();
+}

@@ -10,6 +10,10 @@
 OT_MUST_CHECK struct ot_err *con_source_read(const struct con_texts *texts, const char *path,
 					     struct ot_buf *ret);
 
+/** Have @p program, a script, its text: read as that does, once, as it may come from a pipe and be compiled
+ * for several kernels. */
+OT_MUST_CHECK struct ot_err *con_source_script(const struct con_texts *texts, struct con_program *program);
+
 /** Compile the D libraries: the system's, then those of -L, each after those it depends on. Compiled clauses
  * are appended to @p prog. On a D error *ret_diag says what, *ret_path where. */
 OT_MUST_CHECK struct ot_err *con_libraries_compile(const struct con_texts *texts, struct dif_compiler *comp,

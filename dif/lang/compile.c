@@ -69,6 +69,11 @@ void dif_compiler_share(struct dif_compiler *comp, struct dif_compiler *with)
 	comp->idents->numbers = with->idents->numbers;
 }
 
+struct ot_err *dif_compiler_expect(struct dif_compiler *comp, const struct dif_program *other)
+{
+	return dif_expected_from(comp, other) ? NULL : ot_err_nomem();
+}
+
 void dif_compiler_destroy(struct dif_compiler *comp)
 {
 	if (!comp)

@@ -34,6 +34,13 @@ void dif_compiler_for_providers(struct dif_compiler *comp, unsigned guest);
  * an aggregation of one name is one. Before the first source; @p with is to live as long. */
 void dif_compiler_share(struct dif_compiler *comp, struct dif_compiler *with);
 
+/** Names that clauses of the sources may define which can't be compiled here, as their probes are elsewhere
+ * (struct dif_world) and so are the types that they use: those of @p other, compiled from the same sources
+ * there and verified. Its aggregations are aggregations of what @p comp compiles, with or without a clause;
+ * a variable of it is one here where nothing else defines the name, with as much of its type as a program
+ * has. Before the first source; nothing of @p other is kept. */
+OT_MUST_CHECK struct ot_err *dif_compiler_expect(struct dif_compiler *comp, const struct dif_program *other);
+
 /**
  * Compile one source and append its clauses to @p prog (with aggregations and option settings).
  * On a D error: returns an OT_ERR_SYNTAX error and *ret_diag describes it (borrowed from the

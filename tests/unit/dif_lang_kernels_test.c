@@ -204,12 +204,67 @@ static void one_clause_for_both(void **state)
 	deinit(&two);
 }
 
+/* What the second compiler can't make of a clause, it knows of the first one's program. */
+static void what_is_elsewhere_is_expected(void **state)
+{
+	static const char text[] =
+	    "fbt::do_fork:entry { this->p = (struct task_struct *)arg1; name = this->p->comm; "
+	    "when[this->p->comm] = 1; @b[this->p->comm, arg0, stack()] = max(arg0); @c = count(); } "
+	    "fbt::do_exit:entry { printa(\"%s %d %k %@d\\n\", @b); printf(\"%s %d\", name, when[\"x\"]); "
+	    "trunc(@c); }";
+	struct two two;
+
+	(void)state;
+	init(&two);
+	const struct dif_diag *diag = compile(&two, text);
+	assert_non_null(diag);
+	deinit(&two);
+	init(&two);
+	assert_true(lx_compile(&two.lx, text));
+	assert_null(dif_compiler_expect(two.second, &two.lx.prog));
+	assert_null(compile(&two, text));
+	assert_int_equal(two.lx.prog.naggs, 2);
+	assert_int_equal(two.lx.prog.aggs[0].kind, DIF_AGG_max);
+	assert_int_equal(two.lx.prog.aggs[0].nkeys, 3);
+	deinit(&two);
+}
+
+/* An aggregation is known without a clause that succeeds here, and its function with it. */
+static void its_aggregations_are_known(void **state)
+{
+	static const char printing[] = "fbt::do_exit:entry { printa(@q); }";
+	struct two two;
+
+	(void)state;
+	init(&two);
+	assert_true(lx_compile(
+	    &two.lx,
+	    "fbt::do_fork:entry { @q[((struct task_struct *)arg1)->comm] = lquantize(arg0, 0, 8, 2); }"));
+	assert_null(dif_compiler_expect(two.second, &two.lx.prog));
+	struct dif_program prog;
+	const struct dif_diag *diag = NULL;
+	const struct dif_source src = {
+		.name = "t.d", .text = printing, .len = strlen(printing), .args = two.lx.args, .nargs = 1
+	};
+	uint32_t first;
+	dif_program_init(&prog);
+	assert_null(dif_compile(two.second, &src, &prog, &first, &diag));
+	assert_int_equal(prog.naggs, 1);
+	assert_string_equal(prog.aggs[0].name, "q");
+	assert_int_equal(prog.aggs[0].kind, DIF_AGG_lquantize);
+	assert_int_equal(prog.aggs[0].arg, two.lx.prog.aggs[0].arg);
+	dif_program_deinit(&prog);
+	deinit(&two);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_has_one_number),
 		cmocka_unit_test(each_has_its_offsets),
 		cmocka_unit_test(what_is_elsewhere_need_not_fit),
+		cmocka_unit_test(what_is_elsewhere_is_expected),
+		cmocka_unit_test(its_aggregations_are_known),
 		cmocka_unit_test(nowhere_is_an_error),
 		cmocka_unit_test(one_clause_for_both),
 	};

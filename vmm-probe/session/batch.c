@@ -211,6 +211,8 @@ static bool enable_one(void *arg, const struct vp_probe *probe)
 	/* dtrace:::, tick: there is one host engine, however many guests, and it is none of them */
 	bool named = of_guest && *of_guest;
 
+	if (!vp_session_fires(s, probe))
+		return true;
 	if (probe->kind == VP_PROBE_ERROR && !named && !e->late && s->links.n &&
 	    vp_link_runs(s->links.items[e->registry]) && !keep_error(e, probe))
 		return false;

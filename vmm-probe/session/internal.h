@@ -157,6 +157,14 @@ void vp_session_say_of(void *session, const char *text);
 void vp_session_say_kept(struct vp_session *s);
 
 /** world.c: set k->world, which the compiler asks for types, symbols and probes. */
+/* Where no guest is this session's, a profile fires on this host alone; but on other hosts' guests if there
+ * are such. */
+static inline bool vp_session_fires(const struct vp_session *s, const struct vp_probe *probe)
+{
+	return s->links.n || !s->config.has_others || probe->kind == VP_PROBE_HOST ||
+	       probe->kind == VP_PROBE_ERROR;
+}
+
 void vp_world_init(struct vp_session_kernel *k);
 
 #endif

@@ -25,9 +25,12 @@
 struct vp_session;
 
 struct vp_session_config {
-	struct dif_options *options;  /* borrowed; read at enable and, for dynamic ones, at each poll */
-	int64_t target_pid;           /* $target; 0: none */
-	const char *sysroot;          /* --sysroot: the guest's files, or their debugging information; NULL */
+	struct dif_options *options; /* borrowed; read at enable and, for dynamic ones, at each poll */
+	int64_t target_pid;          /* $target; 0: none */
+	const char *sysroot;         /* --sysroot: the guest's files, or their debugging information; NULL */
+	/* Other sessions, on other hosts, have the same program: a description that matches nothing in this
+	 * one's guests is theirs. What is no guest's (BEGIN, tick …) is this session's. */
+	bool has_others;
 	struct vp_attach_opts attach; /* trap is taken from the options */
 };
 

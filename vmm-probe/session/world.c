@@ -72,6 +72,7 @@ static bool has_module(void *env, const char *module)
 _Static_assert(VP_GUESTS_MAX <= 1u << (32 - ID_BITS), "guest numbers");
 
 struct match {
+	const struct vp_session *session;
 	struct vp_probes *probes;
 	bool (*each)(void *arg, const struct dif_probe_info *probe);
 	void *arg;
@@ -85,6 +86,8 @@ static bool match_one(void *arg, const struct vp_probe *probe)
 {
 	struct match *m = arg;
 
+	if (m->session && !vp_session_fires(m->session, probe))
+		return true;
 	if ((m->registry > 0 || m->of_guest) &&
 	    (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
 		return true;
@@ -123,6 +126,7 @@ static struct ot_err *match_in(const struct vp_session_kernel *k, bool own, cons
 {
 	struct vp_session *s = k->session;
 
+	m->session = s;
 	m->of_guest = desc->guest && *desc->guest;
 	for (uint32_t i = 0; i < nregistries(s); i++) {
 		uint64_t count = 0;
@@ -141,10 +145,16 @@ static struct ot_err *match(void *env, const struct dif_probedesc *desc,
 			    uint64_t *ret_count)
 {
 	struct match m = { .each = each, .arg = arg };
+	struct ot_err *err = match_in(env, true, desc, &m);
 
-	OT_TRY(match_in(env, true, desc, &m));
-	*ret_count = m.count;
-	return NULL;
+	/* where others have the program too, they have found that it is none, or will */
+	if (err && session_of(env)->config.has_others && ot_err_code(err) != OT_ERR_NO_MEMORY) {
+		ot_err_destroy(err);
+		err = NULL;
+	}
+	if (!err)
+		*ret_count = m.count;
+	return err;
 }
 
 /* A description that is an error is one in the other compilation. */
@@ -154,7 +164,7 @@ static bool elsewhere(void *env, const struct dif_probedesc *desc,
 	struct match m = { .each = each, .arg = arg };
 
 	ot_err_destroy(match_in(env, false, desc, &m));
-	return m.count > 0;
+	return m.count > 0 || session_of(env)->config.has_others;
 }
 
 struct refusals {
@@ -244,7 +254,7 @@ static bool match_guest(void *env, const char *pattern)
 	for (uint32_t i = 0; i < s->links.n; i++)
 		if (dif_glob_match(pattern, s->links.items[i]->client.guest_name))
 			return true;
-	return false;
+	return s->config.has_others;
 }
 
 /* #pragma D depends_on: features of this build and this guest. */
@@ -328,7 +338,7 @@ void vp_world_init(struct vp_session_kernel *k)
 		.probe_arg = probe_arg,
 		.match_guest = match_guest,
 		.has_dependency = has_dependency,
-		.has_process = k->session->links.n ? NULL : has_process,
+		.has_process = k->session->links.n || k->session->config.has_others ? NULL : has_process,
 		.macro = macro,
 	};
 }

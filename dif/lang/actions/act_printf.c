@@ -341,7 +341,7 @@ static bool same_keys(struct dif_compiler *c, const struct dif_node *call, const
 		    "@%s has %u key%s",
 		    a->name, b->name, a->name, a->nkeys, a->nkeys == 1 ? "" : "s", b->name, b->nkeys,
 		    b->nkeys == 1 ? "" : "s");
-	for (uint32_t i = 0; i < a->nkeys; i++)
+	for (uint32_t i = 0; i < a->nkeys && a->has_keys && b->has_keys; i++)
 		if (!dif_type_same(c, a->keys[i], b->keys[i]))
 			return dif_fail(
 			    c, DIF_D_PRINTA_AGGPROTO, call->line,

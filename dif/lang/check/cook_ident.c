@@ -223,6 +223,8 @@ struct dif_node *dif_cook_ident(struct dif_compiler *c, struct dif_node *n, stru
 		if (!id)
 			return NULL;
 	}
+	if (!id && !(c->clause->fresh && !strcmp(c->clause->fresh, n->name)))
+		id = dif_expected_variable(c, n->scope, n->name);
 	if (!id)
 		return undefined(c, n);
 	if (!dif_use_ident(c, id, n->line))

@@ -171,6 +171,8 @@ struct dif_node *dif_cook_index(struct dif_compiler *c, struct dif_node *n, stru
 	if (name->kind == DIF_N_IDENT && !(name->scope == DIF_NAME_GLOBAL && strchr(name->name, '`'))) {
 		id = dif_ident_find(c, name->scope, name->name);
 		if (!id && !target)
+			id = dif_expected_variable(c, name->scope, name->name);
+		if (!id && !target)
 			return undefined_array(c, name);
 	}
 	if (!dif_cook_list(c, &n->args))

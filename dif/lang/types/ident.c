@@ -15,6 +15,8 @@ void dif_idents_init(struct dif_idents *ids)
 	ot_map_init(&ids->aggs);
 	ot_map_init(&ids->pending);
 	ot_map_init(&ids->providers);
+	for (unsigned i = 0; i < DIF_NUMBER_SCOPES; i++)
+		ot_map_init(&ids->expected[i]);
 	dif_numbers_init(&ids->own, DIF_VAR_USER_MIN, DIF_VAR_PROVIDER_MIN - 1);
 	ids->numbers = &ids->own;
 }
@@ -26,6 +28,8 @@ void dif_idents_deinit(struct dif_idents *ids)
 	ot_map_deinit(&ids->local);
 	ot_map_deinit(&ids->aggs);
 	ot_map_deinit(&ids->pending);
+	for (unsigned i = 0; i < DIF_NUMBER_SCOPES; i++)
+		ot_map_deinit(&ids->expected[i]);
 	dif_numbers_deinit(&ids->own);
 	for (size_t i = 0; i < ids->providers.count; i++) {
 		struct dif_provider *p = ids->providers.entries[i]->value;

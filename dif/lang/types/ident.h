@@ -44,7 +44,7 @@ struct dif_ident {
 	struct dif_type *type; /* NULL: not known yet */
 	/* keys of an array, parameters of an inline */
 	uint32_t nkeys;
-	bool has_keys; /* nkeys and keys are fixed */
+	bool has_keys; /* nkeys and keys are fixed; of an aggregation that is expected they are a guess */
 	struct dif_type **keys;
 	const char **param_names;
 	struct dif_node *node; /* INLINE: body; PARAM: what it stands for */
@@ -66,11 +66,12 @@ struct dif_idents {
 	struct ot_map globals, thread, local, aggs; /* struct dif_ident, by name */
 	struct ot_map providers;                    /* struct dif_provider, by name */
 	struct dif_xlator *xlators;
-	struct dif_ident *params;         /* in force, innermost first */
-	struct dif_numbers own, *numbers; /* in force: its own, or those of another compiler */
-	uint32_t gen;                     /* number of this compilation */
-	struct ot_map pending;            /* struct dif_pending_pragma, by name */
-	uint32_t npending;                /* names in it that are not defined yet */
+	struct dif_ident *params;                  /* in force, innermost first */
+	struct dif_numbers own, *numbers;          /* in force: its own, or those of another compiler */
+	uint32_t gen;                              /* number of this compilation */
+	struct ot_map pending;                     /* struct dif_pending_pragma, by name */
+	uint32_t npending;                         /* names in it that are not defined yet */
+	struct ot_map expected[DIF_NUMBER_SCOPES]; /* struct dif_var, by name: expected.c */
 };
 
 void dif_idents_init(struct dif_idents *ids);
@@ -85,6 +86,13 @@ struct dif_ident *dif_ident_add(struct dif_compiler *c, enum dif_name_scope scop
 				enum dif_ident_kind kind);
 struct dif_ident *dif_agg_find(struct dif_compiler *c, const char *name);
 struct dif_ident *dif_agg_add(struct dif_compiler *c, const char *name);
+
+/** What dif_compiler_expect() says; false without memory. */
+bool dif_expected_from(struct dif_compiler *c, const struct dif_program *other);
+/** A variable that nothing here has defined and that another compilation of the same texts defines
+ * (dif_compiler_expect()): it is defined now, by what that one knows of its type. NULL: there is none, or no
+ * memory. */
+struct dif_ident *dif_expected_variable(struct dif_compiler *c, enum dif_name_scope scope, const char *name);
 
 /** Give a user variable its number (D_ID_OFLOW). */
 bool dif_ident_number(struct dif_compiler *c, struct dif_ident *id);
