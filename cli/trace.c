@@ -18,6 +18,7 @@
 #include "consumer/messages.h"
 #include "consumer/session_log.h"
 #include "consumer/terminal.h"
+#include "fleet/operator/fleet.h"
 #include "vmm-probe/guest/census.h"
 
 /* --- checks that need no guest ----------------------------------------------------------- */
@@ -99,6 +100,7 @@ static int attach(struct cli_run *r)
 		.options = &r->inv->opts,
 		.target_pid = r->target,
 		.sysroot = r->inv->sysroot,
+		.has_others = cli_fleet_is_asked(r->inv),
 		.attach = {
 			.vmlinux = r->inv->vmlinux,
 			.symbols = r->inv->symbols,
@@ -117,13 +119,19 @@ static int attach(struct cli_run *r)
 		/* a header is independent of guests */
 		err = vp_session_attach(r->session, r->inv->mode == CLI_MODE_HEADER ? "none" : NULL);
 	const char *guest = NULL;
+	size_t nlocal = 0;
 	for (size_t i = 0; !err && !r->booted && i < r->inv->guests.count; i++) {
+		if (fl_is_remote(r->inv->guests.items[i]))
+			continue;
+		nlocal++;
 		guest = r->inv->guests.items[i];
 		err = con_is_guest_pattern(guest) ? cli_run_attach_pattern(r, guest)
 						  : vp_session_attach(r->session, guest);
 	}
 	if (err && guest && !con_is_guest_pattern(guest))
 		return cli_fail_guest(&r->inv->opts, err, guest);
+	if (!err && !nlocal && config.has_others) /* BEGIN, END and ticks are this host's nevertheless */
+		err = vp_session_attach(r->session, "none");
 	for (uint32_t i = 0; !err && r->inv->compare && (!i || i < vp_session_nguests(r->session)); i++)
 		err = vp_session_need_agent(r->session, i, NULL);
 	if (!err && r->target && !r->procs.count)
@@ -230,9 +238,10 @@ static void report_programs(struct cli_run *r)
 	for (size_t i = 0; i < r->comp.nunits; i++) {
 		const struct con_compiled *unit = &r->comp.units[i];
 		cli_note_copies(r->session, &r->inv->opts, &r->comp, unit);
+		uint64_t matched = unit->matched + cli_fleet_matched_by(r, i);
 		if (!r->inv->compile_only)
 			con_notice(&r->inv->opts, "%s '%s' matched %llu probe%s", unit->what, unit->name,
-				   (unsigned long long)unit->matched, unit->matched == 1 ? "" : "s");
+				   (unsigned long long)matched, matched == 1 ? "" : "s");
 		if (!r->inv->verbose)
 			continue;
 		FILE *fp = r->output == &con_output_text ? r->out : stderr;
@@ -267,6 +276,8 @@ static int run_programs(struct cli_run *r)
 {
 	int status = r->inv->mode == CLI_MODE_HEADER ? CLI_GO_ON : cli_run_wait_for(r);
 	if (status == CLI_GO_ON)
+		status = cli_fleet_prepare(r);
+	if (status == CLI_GO_ON)
 		status = cli_run_compile(r);
 	if (status == CLI_GO_ON && r->inv->mode == CLI_MODE_HEADER)
 		return make_header(r);
@@ -279,7 +290,7 @@ static int run_programs(struct cli_run *r)
 	report_programs(r);
 	if (r->inv->compile_only)
 		return fflush(r->out) == EOF ? CON_EXIT_ERROR : CON_EXIT_OK;
-	if (!r->comp.matched && !r->inv->opts.zdefs && !r->inv->opts.grabanon) {
+	if (!r->comp.matched && !cli_fleet_matched(r) && !r->inv->opts.zdefs && !r->inv->opts.grabanon) {
 		con_error("no probes matched");
 		return CON_EXIT_ERROR;
 	}
@@ -302,8 +313,10 @@ static int dump(struct cli_run *r)
 
 static int run_mode(struct cli_run *r)
 {
-	int status = attach(r);
+	int status = cli_fleet_open(r);
 
+	if (status == CLI_GO_ON)
+		status = attach(r);
 	if (status != CLI_GO_ON)
 		return status;
 	if (r->inv->mode == CLI_MODE_DUMP_SYMBOLS || r->inv->mode == CLI_MODE_DUMP_MAPS)
@@ -335,11 +348,14 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 	r.consumer.saved_fd = -1;
 	status = cli_check_files(inv);
 	if (status == CLI_GO_ON)
+		status = cli_fleet_check(inv);
+	if (status == CLI_GO_ON)
 		status = start_processes(&r);
 	if (status == CLI_GO_ON)
 		status = run_mode(&r);
 	vp_session_destroy(r.session);
 	con_joining_destroy(r.joining);
+	fl_fleet_destroy(r.fleet);
 	cli_processes_deinit(&r.procs);
 	cli_run_unwatch(&r);
 	if (r.out && r.out != stdout)

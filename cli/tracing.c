@@ -107,6 +107,8 @@ static int enable(struct cli_run *r)
 	sink = con_consumer_sink(&r->consumer);
 	err = cli_run_watch(r);
 	if (!err)
+		err = cli_fleet_bind(r, &sink);
+	if (!err)
 		start_journal(r); /* first: enabling may inject an engine */
 	if (!err)
 		err = vp_session_enable(r->session, &r->comp.prog, &sink);
@@ -118,6 +120,8 @@ static int enable(struct cli_run *r)
 		err = vp_session_start(r->session);
 	if (!err)
 		err = con_joining_start(r->joining);
+	if (!err)
+		err = cli_fleet_start(r);
 	if (!err && r->output->started)
 		r->output->started(r->consumer.out, &r->comp.prog);
 	con_progress(NULL, NULL);
@@ -165,6 +169,7 @@ static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state
 		if (r->interrupts)
 			break;
 		OT_TRY(vp_session_poll(r->session, r->wake_fd, state));
+		OT_TRY(cli_fleet_take(r));
 		OT_TRY(con_consumer_flush(&r->consumer));
 		if (*state == VP_SESSION_ACTIVE)
 			con_joining_take(r->joining);
@@ -177,7 +182,7 @@ static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state
 			con_notice(&r->inv->opts, "pid %d has exited", (int)r->target);
 			break;
 		}
-	} while (*state == VP_SESSION_ACTIVE && !r->interrupts && !r->expired &&
+	} while (*state == VP_SESSION_ACTIVE && !r->interrupts && !r->expired && !r->fleet_over &&
 		 (!r->procs.count || r->procs.live));
 	return NULL;
 }
@@ -203,7 +208,9 @@ static struct ot_err *finish(struct cli_run *r)
 	con_joining_stop(r->joining);
 	if (r->interrupts && out->ops->interrupted)
 		out->ops->interrupted(out);
-	err = vp_session_stop(r->session);
+	err = cli_fleet_stop(r); /* END is this host's, and sees what they had */
+	if (!err)
+		err = vp_session_stop(r->session);
 	if (err && r->interrupts > 1) {
 		ot_err_destroy(err);
 		err = NULL;
@@ -266,9 +273,9 @@ static int trace(struct cli_run *r)
 	gone = vp_session_gone_reason(r->session);
 	if (gone)
 		con_error("%s", gone);
-	if (!all_ended_well(r))
+	if (!cli_fleet_report(r) || !all_ended_well(r))
 		return CON_EXIT_ERROR;
-	return vp_session_exit_status(r->session) & 0xff;
+	return (vp_session_exit_status(r->session) & 0xff) | r->fleet_status;
 }
 
 int cli_run_trace(struct cli_run *r)

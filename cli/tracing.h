@@ -12,6 +12,7 @@
 
 struct cli_booted;
 struct con_joining;
+struct fl_fleet;
 
 struct cli_run {
 	struct cli_invocation *inv;
@@ -32,6 +33,10 @@ struct cli_run {
 	struct con_terminal_patience patience; /* with a reader of the output that does not read */
 	struct con_journal journal;
 	struct con_joining *joining; /* -g's patterns; NULL: there are none */
+	struct fl_fleet *fleet;      /* -g's hosts; NULL: there are none */
+	struct con_texts fleet_texts;
+	bool fleet_over; /* a host's clause has called exit(), or there is nothing left to trace */
+	int fleet_status;
 };
 
 /** Enable the program that was compiled, trace until something ends it, print the rest. The exit status. */
@@ -46,6 +51,30 @@ OT_MUST_CHECK struct ot_err *cli_run_attach_pattern(struct cli_run *r, const cha
 /** Let guests that a pattern means join the session later; before it is enabled. Not in a comparison, nor
  * with a process as $target. */
 OT_MUST_CHECK struct ot_err *cli_run_await(struct cli_run *r);
+
+/* fleet.c */
+/** Does -g name guests of other hosts? */
+bool cli_fleet_is_asked(const struct cli_invocation *inv);
+/** Can what @p inv asks for be done with them? CLI_GO_ON, or the exit status: the reason has been reported.
+ */
+int cli_fleet_check(struct cli_invocation *inv);
+/** Connect to the hosts. CLI_GO_ON, or the exit status. */
+int cli_fleet_open(struct cli_run *r);
+/** Have them compile the program, which cli_run_compile() then needs less for. CLI_GO_ON, or the exit status.
+ */
+int cli_fleet_prepare(struct cli_run *r);
+/** All of their probes that matched; those of text number @p text. 0 without hosts, which the following do
+ * nothing without, too. */
+uint64_t cli_fleet_matched(const struct cli_run *r);
+uint64_t cli_fleet_matched_by(const struct cli_run *r, size_t text);
+/** Their data goes where @p sink, which is changed, has it go; once there is a consumer, and r->wake_fd. */
+OT_MUST_CHECK struct ot_err *cli_fleet_bind(struct cli_run *r, struct vp_sink *sink);
+OT_MUST_CHECK struct ot_err *cli_fleet_start(struct cli_run *r);
+/** After each poll. Sets r->fleet_over. */
+OT_MUST_CHECK struct ot_err *cli_fleet_take(struct cli_run *r);
+OT_MUST_CHECK struct ot_err *cli_fleet_stop(struct cli_run *r);
+/** What has become of them, as a message. False: the exit status tells of it. */
+bool cli_fleet_report(struct cli_run *r);
 
 /** Attach to r->booted when its kernel can be read; an error says why it never can. */
 OT_MUST_CHECK struct ot_err *cli_run_attach_booted(struct cli_run *r);

@@ -47,16 +47,21 @@ OT_MUST_CHECK struct ot_err *fl_fleet_add_carrier(struct fl_fleet *fleet, struct
  * why, as for a local session; so is one that does not answer within half a minute. @p wake_fd readable:
  * BUSY. Must be followed by fl_fleet_bind() before data can come. */
 OT_MUST_CHECK struct ot_err *fl_fleet_prepare(struct fl_fleet *fleet, int wake_fd);
-/** Aggregations that hosts' programs have, for the operator's own compilation, which need not be able to
- * compile the clauses that define them. Call @p each for all. */
-void fl_fleet_aggregations(const struct fl_fleet *fleet,
-			   void (*each)(void *arg, const struct dif_aggvar *agg), void *arg);
+/** Names that hosts' programs have, for the operator's own compilation, which need not be able to compile the
+ * clauses that define them: dif_compiler_expect(). */
+OT_MUST_CHECK struct ot_err *fl_fleet_expect(const struct fl_fleet *fleet, struct dif_compiler *comp);
 /** How many probes matched, in all hosts' guests. */
 uint64_t fl_fleet_matched(const struct fl_fleet *fleet);
+/** … by text number @p text. */
+uint64_t fl_fleet_matched_by(const struct fl_fleet *fleet, size_t text);
 /** @p prog: the operator's program, whose aggregations' numbers hosts' data get (borrowed); data goes to @p
- * sink. BAD_DATA: a host's aggregation of the same name has another function. */
+ * sink. @p nguests: how many the local session has. BAD_DATA: a host's aggregation of the same name has
+ * another function. */
 OT_MUST_CHECK struct ot_err *fl_fleet_bind(struct fl_fleet *fleet, const struct dif_program *prog,
-					   const struct vp_sink *sink);
+					   const struct vp_sink *sink, uint32_t nguests);
+/** The local session's sink, once bound: what it takes is handed on with hosts' data, under temporal in order
+ * of time. */
+struct vp_sink fl_fleet_sink(struct fl_fleet *fleet);
 /** Names for the addresses of hosts' guests, those guests' names; what is not theirs goes to what @p symbols
  * was before. @p symbols is changed, and borrows the fleet. */
 void fl_fleet_names(struct fl_fleet *fleet, struct con_symbols *symbols);
@@ -64,9 +69,11 @@ void fl_fleet_names(struct fl_fleet *fleet, struct con_symbols *symbols);
 OT_MUST_CHECK struct ot_err *fl_fleet_start(struct fl_fleet *fleet);
 /** Readable when fl_fleet_take() has something to do: for poll(2). */
 int fl_fleet_fd(const struct fl_fleet *fleet);
-/** Hand out what has come. *ret_exited: a host's clause called exit(), *ret_status its status; or every host
- * has ended. A host that is lost is said, and the others go on. An error is the sink's. */
+/** Hand out what has come. *ret_exited: a host's clause called exit(), *ret_status its status. A host that is
+ * lost is said, and the others go on. An error is the sink's. */
 OT_MUST_CHECK struct ot_err *fl_fleet_take(struct fl_fleet *fleet, bool *ret_exited, int *ret_status);
+/** Has every host ended, or is it lost? */
+bool fl_fleet_has_ended(const struct fl_fleet *fleet);
 /** Stop every host and hand out the rest; waits up to FL_LEASE_NS for hosts that are silent. @p impatient:
  * ends that. */
 OT_MUST_CHECK struct ot_err *fl_fleet_stop(struct fl_fleet *fleet, bool (*impatient)(void *arg), void *arg);

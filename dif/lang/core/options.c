@@ -149,6 +149,7 @@ static const struct option options[] = {
 	{ "stdc", A_WORD, COMMAND_LINE, 0, "a|c|s|t" },
 	{ "syslibdir", TEXT, COMMAND_LINE, FIELD(syslibdir) },
 	{ "semaphores", A_WORD, COMMAND_LINE, 0, "yes|no" },
+	{ "hostloss", A_WORD, COMMAND_LINE, 0, "ok|error" },
 	{ "trap", A_WORD, COMMAND_LINE, 0, "auto|text|step|hw" },
 	{ "view", A_WORD, COMMAND_LINE, 0, "outside|inside|both" },
 	{ "waitfor", A_TEXT, COMMAND_LINE, 0 },

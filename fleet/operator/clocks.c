@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hosts' clocks. Records carry a clock of the host that begins with its boot; both hosts' clocks of the day
+ * join them, within the sum of what adjtimex(2) says of the two (docs/limits.md).
+ */
+#include "fleet/operator/internal.h"
+
+/* Reading two clocks one after the other is not exact: a change below this is none, so that a host's records
+ * keep their order. */
+#define JITTER_NS 1000000
+
+void fl_host_take_clock(struct fl_host *h, const struct fl_clock *there)
+{
+	struct fl_clock here;
+
+	fl_clock_now(&here);
+	/* in unsigned numbers: what a host says may be anything */
+	uint64_t offset = (there->realtime - there->record) - (here.realtime - here.record);
+	uint64_t change = offset - (uint64_t)h->clock_offset;
+	if (!h->has_clock || change + JITTER_NS > 2ull * JITTER_NS)
+		h->clock_offset = (int64_t)offset;
+	h->has_clock = true;
+	uint64_t upto = fl_host_time(h, there->record);
+	h->upto_ns = upto < here.record ? upto : here.record;
+}
+
+uint64_t fl_host_time(const struct fl_host *h, uint64_t there)
+{
+	return there + (uint64_t)h->clock_offset;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The operator's side of a fleet, as its files share it. */
+#ifndef FLEET_OPERATOR_INTERNAL_H
+#define FLEET_OPERATOR_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "fleet/operator/fleet.h"
+#include "fleet/operator/order.h"
+
+/* Engines' EPIDs are below (4 Mi), so those of hosts' clauses are no local clause's. */
+#define FL_EPID_BASE 10000000u
+
+/* What one host may make this side keep. */
+#define FL_ENABLED_MAX  (1u << 20)
+#define FL_PROGRAMS_MAX (VP_GUESTS_MAX + 1)
+#define FL_SAYINGS_MAX  200u
+#define FL_NAMES_MAX    ((1u << 20) + VP_GUESTS_MAX)
+#define FL_NAMES_BYTES  (256u << 20)
+
+/* How long a host may take to compile, and, after STOP, to hand over the rest. */
+#define FL_PREPARE_NS 30000000000ull
+#define FL_ENDING_NS  60000000000ull
+/* A host that hands over its rest within this has not been waited for. */
+#define FL_LATE_NS    1000000000ull
+
+enum fl_host_state {
+	FL_HOST_GREETED,  /* HELLO is sent */
+	FL_HOST_ASKED,    /* RUN */
+	FL_HOST_READY,    /* … and answered */
+	FL_HOST_STARTING, /* START */
+	FL_HOST_RUNNING,
+	FL_HOST_ENDED, /* all is handed over */
+	FL_HOST_LOST,  /* … or not */
+};
+
+/* What an address of a host's guest is called. */
+struct fl_called {
+	const char *text, *note; /* note NULL: there is none */
+};
+
+/* One PROGRAM of a host. A later one has the same clauses and more; what was enabled refers to its own. */
+struct fl_program_there {
+	struct dif_program prog;
+	struct dif_layout_opts opts;
+	struct ot_arena arena;
+	struct dif_clause_layout **layouts; /* by clause; NULL: none of its probes is enabled */
+	bool is_bound;
+};
+
+struct fl_guest_there {
+	char *name; /* "h1/web01"; NULL: there is none */
+	bool is_here;
+};
+
+struct fl_host {
+	struct fl_fleet *fleet;
+	uint32_t index;
+	char *name;           /* as the operator calls it */
+	char *spec;           /* … and as ssh does */
+	struct ot_buf guests; /* patterns, with blanks between them */
+	struct fl_link *link; /* NULL: not any more */
+	int fd;               /* in the fleet's set; -1 */
+	short events;
+	enum fl_host_state state;
+
+	struct fl_guest_there there[VP_GUESTS_MAX];
+	struct fl_program_there *programs[FL_PROGRAMS_MAX];
+	uint32_t nprograms;
+	struct ot_map enabled; /* the host's EPID → struct vp_enabled */
+	struct ot_map names;   /* number → struct fl_called */
+	size_t names_bytes;
+	struct ot_arena arena;
+
+	int64_t clock_offset; /* added to its records' times */
+	bool has_clock;
+	uint64_t upto_ns; /* it has handed over its records up to then, by this side's clock */
+
+	uint64_t matched;
+	bool exited;
+	int status;
+	bool failed; /* it has ended by an error, which was said */
+	unsigned sayings;
+	uint64_t heard_ns;   /* when anything came last */
+	uint64_t stopped_ns; /* when STOP was sent; 0: it was not */
+	uint64_t ended_ns;
+};
+
+struct fl_fleet {
+	struct fl_fleet_config config;
+	struct fl_host *hosts[FL_HOSTS_MAX];
+	uint32_t nhosts;
+	int set, timer; /* epoll; a timer in it */
+	struct ot_arena arena;
+
+	const struct dif_program *prog; /* the operator's, once bound */
+	struct vp_sink sink;            /* where data goes: the order's or the consumer's */
+	struct fl_order order;
+	struct con_symbols others; /* fl_fleet_names() */
+	uint32_t next_epid;
+	unsigned may_act; /* bits of trust.c: what the texts do on this side */
+	uint64_t *words;  /* an aggregation's, aligned */
+	size_t words_cap;
+	bool is_started;
+	bool has_guests; /* of this host there are some too */
+};
+
+/* host.c: the state of one host, and its messages. */
+OT_MUST_CHECK struct ot_err *fl_host_create(struct fl_fleet *fleet, const char *name, const char *spec,
+					    struct fl_carrier *carrier, uint32_t index, struct fl_host **ret);
+void fl_host_destroy(struct fl_host *h);
+/** Take what has come. An error is the sink's: what is wrong with the host ends the host. */
+OT_MUST_CHECK struct ot_err *fl_host_pump(struct fl_host *h);
+/** The same before the program runs: what is wrong with the host is the error. */
+OT_MUST_CHECK struct ot_err *fl_host_pump_strictly(struct fl_host *h);
+OT_MUST_CHECK struct ot_err *fl_host_send(struct fl_host *h, enum fl_kind kind, const struct ot_buf *body);
+/** It is lost: @p why is said. */
+void fl_host_lose(struct fl_host *h, const char *why);
+static inline bool fl_host_is_over(const struct fl_host *h)
+{
+	return h->state == FL_HOST_ENDED || h->state == FL_HOST_LOST;
+}
+/** Have the fleet's descriptor wait for what the link does. */
+OT_MUST_CHECK struct ot_err *fl_host_watch(struct fl_host *h);
+
+/* spec.c */
+/** Take "ssh://[USER@]HOST/GUESTS" apart; the texts are @p arena's. */
+OT_MUST_CHECK struct ot_err *fl_spec_parse(const char *spec, struct ot_arena *arena, const char **ret_host,
+					   const char **ret_guests);
+
+/* request.c */
+/** RUN for @p h appended to @p out. LIMIT: it is too large to be sent. */
+OT_MUST_CHECK struct ot_err *fl_request_put(const struct fl_host *h, struct ot_buf *out);
+
+/* program.c: PROGRAM and ENABLED. */
+OT_MUST_CHECK struct ot_err *fl_host_take_program(struct fl_host *h, const void *data, size_t len);
+OT_MUST_CHECK struct ot_err *fl_host_take_enabled(struct fl_host *h, const void *data, size_t len);
+/** Give its aggregations the numbers of the operator's program. */
+OT_MUST_CHECK struct ot_err *fl_program_bind(struct fl_program_there *p, const struct dif_program *prog);
+void fl_program_destroy(struct fl_program_there *p);
+
+/* trust.c: what a host's clause may have the operator's process do. */
+/** Bits for what the texts, whose scripts are read, name. */
+unsigned fl_trust_of(const struct con_texts *texts);
+/** BAD_DATA: the clause does something on this side that no text asks for, or that no guest's clause may, or
+ * has a format that can't be printed by. */
+OT_MUST_CHECK struct ot_err *fl_trust_clause(unsigned may_act, const struct dif_program *prog,
+					     const struct dif_clause *clause);
+
+/* data.c: RECORDS, AGGREGATES, FAULTS, DROPS, OVERLOAD. Errors of a host are BAD_DATA, other ones the sink's.
+ */
+OT_MUST_CHECK struct ot_err *fl_host_take_data(struct fl_host *h, enum fl_kind kind, const void *data,
+					       size_t len);
+
+/* news.c: GUEST and SAY. */
+OT_MUST_CHECK struct ot_err *fl_host_take_guest(struct fl_host *h, const void *data, size_t len);
+OT_MUST_CHECK struct ot_err *fl_host_take_say(struct fl_host *h, const void *data, size_t len);
+/** A sentence about a host, whose name is put in front of it; of another's choice, so it is made one line of
+ * text. */
+void fl_host_say(struct fl_host *h, const char *text);
+/** Lines of another's choice, in place: controls become '?'. */
+void fl_tame_lines(char *text);
+
+/* names.c */
+OT_MUST_CHECK struct ot_err *fl_host_take_names(struct fl_host *h, const void *data, size_t len);
+/** NULL: no such guest. */
+struct fl_guest_there *fl_guest_of(const struct fl_fleet *fleet, uint32_t guest, struct fl_host **ret_host);
+
+/* clocks.c */
+/** What @p there says of the host's clock, now. */
+void fl_host_take_clock(struct fl_host *h, const struct fl_clock *there);
+uint64_t fl_host_time(const struct fl_host *h, uint64_t there);
+
+/* prepare.c */
+/** Wait for @p fleet's descriptor until @p until_ns at most. *ret_woken: @p wake_fd is readable. */
+OT_MUST_CHECK struct ot_err *fl_fleet_wait(struct fl_fleet *fleet, int wake_fd, uint64_t until_ns,
+					   bool *ret_woken);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Guests of hosts that come and go, and what hosts say. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "fleet/operator/internal.h"
+
+void fl_tame_lines(char *text)
+{
+	for (char *line = text, *next; line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next = '\0';
+		ot_utf8_tame_string(line); /* a character for another of its bytes: it may be shorter */
+		if (next) {
+			size_t len = strlen(line);
+			memset(line + len, ' ', (size_t)(next - line) - len);
+			*next++ = '\n';
+		}
+	}
+}
+
+void fl_host_say(struct fl_host *h, const char *text)
+{
+	ot_auto_free char *line = NULL;
+
+	if (!h->fleet->config.say || asprintf(&line, "%s: %s", h->name, text) < 0) {
+		line = NULL;
+		return;
+	}
+	ot_utf8_tame_string(line);
+	h->fleet->config.say(h->fleet->config.arg, line, NULL);
+}
+
+/* A host that talks without end is one that says nothing. */
+static bool may_say(struct fl_host *h)
+{
+	if (++h->sayings == FL_SAYINGS_MAX)
+		fl_host_say(h, "further messages are not shown");
+	return h->sayings < FL_SAYINGS_MAX;
+}
+
+struct ot_err *fl_host_take_say(struct fl_host *h, const void *data, size_t len)
+{
+	struct ot_arena arena;
+	struct fl_say m;
+
+	ot_arena_init(&arena);
+	struct ot_err *err = fl_get_say(data, len, &arena, &m);
+	/* what is missing is said under quiet too */
+	if (!err && *m.text && (m.missing || !h->fleet->config.opts->quiet) && may_say(h))
+		fl_host_say(h, m.text);
+	ot_arena_deinit(&arena);
+	return err;
+}
+
+/* --- GUEST ---------------------------------------------------------------------------------------------- */
+
+static struct ot_err *name_guest(struct fl_host *h, struct fl_guest_there *there, const struct fl_guest *m)
+{
+	if (there->name)
+		return NULL;
+	if (asprintf(&there->name, "%s/%.200s", h->name, m->name) < 0) {
+		there->name = NULL;
+		return ot_err_nomem();
+	}
+	ot_utf8_tame_string(there->name);
+	return NULL;
+}
+
+static void tell(struct fl_host *h, struct fl_guest_there *there, const struct fl_guest *m)
+{
+	const struct vp_sink *sink = &h->fleet->sink;
+	const struct vp_guest_news news = {
+		.guest = FL_GUEST_BASE + h->index * VP_GUESTS_MAX + m->guest,
+		.name = there->name,
+		.joined = m->joined,
+		.how = m->how <= VP_GUEST_LOADED ? (enum vp_guest_end)m->how : VP_GUEST_RUNS,
+		.text = m->text,
+	};
+
+	if (h->fleet->prog && sink->guest)
+		sink->guest(sink->arg, &news);
+	if (!may_say(h))
+		return;
+	if (!m->joined)
+		fl_host_say(h, *m->text ? m->text : "a guest has left");
+	else if (!h->fleet->config.opts->quiet)
+		fl_host_say(h, "a guest has joined");
+}
+
+struct ot_err *fl_host_take_guest(struct fl_host *h, const void *data, size_t len)
+{
+	struct ot_arena arena;
+	struct fl_guest m;
+
+	ot_arena_init(&arena);
+	struct ot_err *err = fl_get_guest(data, len, &arena, &m);
+	if (!err && (m.guest >= VP_GUESTS_MAX || (!m.joined && !h->there[m.guest].name)))
+		err = ot_err_new(OT_ERR_BAD_DATA, "a guest that there is not");
+	if (!err)
+		err = name_guest(h, &h->there[m.guest], &m);
+	if (!err) {
+		h->there[m.guest].is_here = m.joined;
+		if (h->state >= FL_HOST_STARTING)
+			tell(h, &h->there[m.guest], &m);
+	}
+	ot_arena_deinit(&arena);
+	return err;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Waiting for hosts: until all have compiled, until all have begun, until all have ended. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "consumer/source.h"
+#include "fleet/operator/internal.h"
+
+struct ot_err *fl_fleet_wait(struct fl_fleet *fleet, int wake_fd, uint64_t until_ns, bool *ret_woken)
+{
+	struct pollfd fds[2] = { { .fd = fleet->set, .events = POLLIN },
+				 { .fd = wake_fd, .events = POLLIN } };
+	uint64_t due = until_ns;
+
+	for (uint32_t i = 0; i < fleet->nhosts; i++)
+		if (fleet->hosts[i]->link && fl_link_due_ns(fleet->hosts[i]->link) < due)
+			due = fl_link_due_ns(fleet->hosts[i]->link);
+	*ret_woken = false;
+	if (poll(fds, 2, ot_ms_until(due)) < 0)
+		return errno == EINTR ? NULL : ot_err_os(errno, "poll");
+	*ret_woken = fds[1].revents != 0;
+	return NULL;
+}
+
+/* --- RUN ------------------------------------------------------------------------------------------------ */
+
+/* The one that is waited for; NULL: all have answered. */
+static struct fl_host *slowest(const struct fl_fleet *fleet, enum fl_host_state state)
+{
+	for (uint32_t i = 0; i < fleet->nhosts; i++)
+		if (fleet->hosts[i]->state < state)
+			return fleet->hosts[i];
+	return NULL;
+}
+
+/* Of one host alone the error is what it would be here. */
+static struct ot_err *named(const struct fl_host *h, struct ot_err *err)
+{
+	bool of_program = err && ot_err_code(err) == OT_ERR_SYNTAX;
+
+	return h->fleet->nhosts == 1 && of_program ? err : ot_err_prefix(err, "host %s", h->name);
+}
+
+static struct ot_err *pump_all(struct fl_fleet *fleet)
+{
+	for (uint32_t i = 0; i < fleet->nhosts; i++)
+		OT_TRY(named(fleet->hosts[i], fl_host_pump_strictly(fleet->hosts[i])));
+	return NULL;
+}
+
+static struct ot_err *read_scripts(const struct con_texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		if (texts->items[i].is_script)
+			OT_TRY(ot_err_prefix(con_source_script(texts, &texts->items[i]),
+					     "failed to compile script %s", texts->items[i].arg));
+	return NULL;
+}
+
+static struct ot_err *prepare(struct fl_fleet *fleet, int wake_fd)
+{
+	const uint64_t until = ot_now_ns() + FL_PREPARE_NS;
+	const struct fl_host *said = NULL, *h;
+	bool woken;
+
+	OT_TRY(read_scripts(fleet->config.texts));
+	fleet->may_act = fl_trust_of(fleet->config.texts);
+	OT_TRY(pump_all(fleet));
+	while ((h = slowest(fleet, FL_HOST_READY))) {
+		if (h != said && fleet->config.progress)
+			fleet->config.progress("waiting for host", h->name);
+		said = h;
+		if (ot_now_ns() >= until)
+			return ot_err_new(OT_ERR_NOT_FOUND, "host %s has not answered for half a minute",
+					  h->name);
+		OT_TRY(fl_fleet_wait(fleet, wake_fd, until, &woken));
+		if (woken)
+			return ot_err_new(OT_ERR_BUSY, "interrupted");
+		OT_TRY(pump_all(fleet));
+	}
+	return NULL;
+}
+
+struct ot_err *fl_fleet_prepare(struct fl_fleet *fleet, int wake_fd)
+{
+	struct ot_err *err = prepare(fleet, wake_fd);
+
+	if (fleet->config.progress)
+		fleet->config.progress(NULL, NULL);
+	return err;
+}
+
+/* --- START ---------------------------------------------------------------------------------------------- */
+
+struct ot_err *fl_fleet_start(struct fl_fleet *fleet)
+{
+	const uint64_t until = ot_now_ns() + FL_PREPARE_NS;
+	const struct fl_host *h;
+	bool woken, exited;
+	int status;
+
+	for (uint32_t i = 0; i < fleet->nhosts; i++) {
+		OT_TRY(named(fleet->hosts[i], fl_host_send(fleet->hosts[i], FL_START, NULL)));
+		fleet->hosts[i]->state = FL_HOST_STARTING;
+	}
+	fleet->is_started = true;
+	OT_TRY(pump_all(fleet));
+	while ((h = slowest(fleet, FL_HOST_RUNNING))) {
+		if (ot_now_ns() >= until)
+			return ot_err_new(OT_ERR_NOT_FOUND, "host %s has not begun for half a minute",
+					  h->name);
+		OT_TRY(fl_fleet_wait(fleet, -1, until, &woken));
+		OT_TRY(fl_fleet_take(fleet, &exited, &status));
+	}
+	return NULL;
+}
+
+/* --- STOP ----------------------------------------------------------------------------------------------- */
+
+static struct ot_err *ask_to_stop(struct fl_fleet *fleet)
+{
+	for (uint32_t i = 0; i < fleet->nhosts; i++) {
+		struct fl_host *h = fleet->hosts[i];
+
+		if (fl_host_is_over(h) || h->stopped_ns)
+			continue;
+		h->stopped_ns = ot_now_ns();
+		OT_TRY(fl_host_send(h, FL_STOP, NULL));
+	}
+	return NULL;
+}
+
+static void lose_slow(struct fl_fleet *fleet)
+{
+	for (uint32_t i = 0; i < fleet->nhosts; i++) {
+		struct fl_host *h = fleet->hosts[i];
+
+		if (!fl_host_is_over(h) && ot_now_ns() - h->stopped_ns > FL_ENDING_NS)
+			fl_host_lose(h, "it does not end");
+	}
+}
+
+struct ot_err *fl_fleet_stop(struct fl_fleet *fleet, bool (*impatient)(void *arg), void *arg)
+{
+	bool woken, exited;
+	int status;
+
+	if (!fleet->is_started)
+		return NULL;
+	OT_TRY(ask_to_stop(fleet));
+	OT_TRY(fl_fleet_take(fleet, &exited, &status));
+	while (slowest(fleet, FL_HOST_ENDED) && !(impatient && impatient(arg))) {
+		OT_TRY(fl_fleet_wait(fleet, -1, ot_now_ns() + 100000000, &woken));
+		OT_TRY(fl_fleet_take(fleet, &exited, &status));
+		lose_slow(fleet);
+	}
+	fleet->order.waits = false;
+	return fl_order_release(&fleet->order, UINT64_MAX, ot_now_ns());
+}

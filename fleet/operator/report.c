@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What has become of the hosts, in one line. */
+#include "base/clock.h"
+#include "fleet/operator/internal.h"
+
+#define NAMED_MAX 8 /* hosts that are named in the line */
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+/* How long the rest of its data was waited for. */
+static uint64_t lateness(const struct fl_host *h)
+{
+	return h->state == FL_HOST_ENDED && h->stopped_ns && h->ended_ns > h->stopped_ns
+		   ? h->ended_ns - h->stopped_ns
+		   : 0;
+}
+
+static void put_lost(const struct fl_fleet *fleet, uint32_t lost, struct ot_buf *out)
+{
+	const uint64_t now = ot_now_ns();
+	uint32_t named = 0;
+
+	ot_buf_printf(out, ", %u lost", lost);
+	for (uint32_t i = 0; i < fleet->nhosts; i++) {
+		const struct fl_host *h = fleet->hosts[i];
+
+		if (h->state == FL_HOST_ENDED || ++named > NAMED_MAX)
+			continue;
+		ot_buf_printf(out, "%s %s, last heard %.0f s ago", named == 1 ? ":" : ";", h->name,
+			      seconds(now - h->heard_ns));
+	}
+	if (named > NAMED_MAX)
+		ot_buf_printf(out, " and %u more", named - NAMED_MAX);
+}
+
+bool fl_fleet_report(const struct fl_fleet *fleet, struct ot_buf *out)
+{
+	uint32_t whole = 0, late = 0, lost = 0, failed = 0;
+	uint64_t latest = 0;
+
+	if (!fleet->is_started)
+		return true;
+	for (uint32_t i = 0; i < fleet->nhosts; i++) {
+		const struct fl_host *h = fleet->hosts[i];
+		const uint64_t ns = lateness(h);
+
+		lost += h->state != FL_HOST_ENDED;
+		late += ns > FL_LATE_NS;
+		failed += h->failed;
+		whole += h->state == FL_HOST_ENDED && ns <= FL_LATE_NS && !h->failed;
+		latest = ns > latest ? ns : latest;
+	}
+	if (whole == fleet->nhosts)
+		return true;
+	ot_buf_printf(out, "hosts: %u whole", whole);
+	if (late)
+		ot_buf_printf(out, ", %u late (%.1f s)", late, seconds(latest));
+	if (failed)
+		ot_buf_printf(out, ", %u failed", failed);
+	if (lost)
+		put_lost(fleet, lost, out);
+	return !lost && !failed;
+}

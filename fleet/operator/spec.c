@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* "ssh://[USER@]HOST/GUESTS". */
+#include <string.h>
+
+#include "fleet/operator/internal.h"
+
+static const char prefix[] = "ssh://";
+
+bool fl_is_remote(const char *spec)
+{
+	return !strncmp(spec, prefix, strlen(prefix));
+}
+
+struct ot_err *fl_spec_parse(const char *spec, struct ot_arena *arena, const char **ret_host,
+			     const char **ret_guests)
+{
+	const char *host = spec + strlen(prefix), *slash;
+
+	if (!fl_is_remote(spec))
+		return ot_err_new(OT_ERR_SYNTAX, "%s names no host: ssh://HOST/GUESTS does", spec);
+	slash = strchr(host, '/');
+	if (!slash || slash == host || !slash[1])
+		return ot_err_new(OT_ERR_SYNTAX,
+				  "%s: ssh://HOST/GUESTS names a host and, as -g does there, its "
+				  "guests: ssh://h1/web01, 'ssh://h1/*'",
+				  spec);
+	if (strchr(slash + 1, '/') || strchr(slash + 1, ' '))
+		return ot_err_new(OT_ERR_SYNTAX, "%s: a guest's name has no / and no blank", spec);
+	*ret_host = ot_arena_strndup(arena, host, (size_t)(slash - host));
+	*ret_guests = ot_arena_strdup(arena, slash + 1);
+	return *ret_host && *ret_guests ? NULL : ot_err_nomem();
+}
