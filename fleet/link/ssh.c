@@ -59,7 +59,7 @@ static struct ot_err *op_receive(struct fl_carrier *c, const void **ret, size_t 
 	struct ssh_carrier *s = ssh_of(c);
 	struct ot_err *err = s->pipe->ops->receive(s->pipe, ret, ret_len);
 
-	if (ot_err_errno(err) != EPIPE)
+	if (!err || ot_err_errno(err) != EPIPE)
 		return err;
 	/* ssh has closed, so it is about to end, and what it says of the reason is its status. */
 	wait_until(s, ot_now_ns() + PATIENCE_NS);
