@@ -79,11 +79,10 @@ static struct ot_err *attach_pattern(struct fl_worker *w, const char *pattern)
 		.arg = w,
 	};
 
-	OT_TRY(con_joining_create(&config, &w->joining));
+	if (!w->joining)
+		OT_TRY(con_joining_create(&config, &w->joining));
 	struct ot_err *err = con_joining_attach(w->joining, pattern);
-	if (!err)
-		return con_joining_await(w->joining);
-	if (ot_err_code(err) == OT_ERR_PERMISSION && w->config->rights)
+	if (err && ot_err_code(err) == OT_ERR_PERMISSION && w->config->rights)
 		w->reason = FL_REASON_POLICY;
 	return err;
 }
@@ -117,6 +116,21 @@ static struct ot_err *attach_one(struct fl_worker *w, const char *spec)
 	return NULL;
 }
 
+/* Names and patterns with blanks between them; none: the only guest there is. */
+static struct ot_err *attach_all(struct fl_worker *w)
+{
+	char *words = ot_arena_strdup(&w->arena, w->request.guests), *left;
+
+	if (!words)
+		return ot_err_nomem();
+	char *spec = strtok_r(words, " ", &left);
+	if (!spec)
+		return attach_one(w, "");
+	for (; spec; spec = strtok_r(NULL, " ", &left))
+		OT_TRY(con_is_guest_pattern(spec) ? attach_pattern(w, spec) : attach_one(w, spec));
+	return NULL;
+}
+
 struct ot_err *fl_guests_attach(struct fl_worker *w)
 {
 	const struct vp_session_config config = {
@@ -129,10 +143,10 @@ struct ot_err *fl_guests_attach(struct fl_worker *w)
 			.arg = w,
 		},
 	};
-	const char *spec = w->request.guests;
 
 	OT_TRY(vp_session_create(&config, &w->session));
-	return con_is_guest_pattern(spec) ? attach_pattern(w, spec) : attach_one(w, spec);
+	OT_TRY(attach_all(w));
+	return w->joining ? con_joining_await(w->joining) : NULL;
 }
 
 /* --- what is said ----------------------------------------------------------------------------------------- */

@@ -121,7 +121,7 @@ struct fl_option {
 
 /* What an operator wants of a host. The message is this, signed as a whole where a carrier needs that. */
 struct fl_run {
-	const char *guests; /* a pattern, as -g has it */
+	const char *guests; /* names and patterns, as -g has them, with blanks between */
 	const struct fl_source *sources;
 	uint32_t nsources;
 	const struct fl_option *options; /* -x, in no order */
