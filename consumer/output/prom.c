@@ -6,8 +6,10 @@
  *   outsight_reads_total{execname="cat",key1="3"} 17
  *
  * What breaks such a file for its reader never happens: no two families share a name, no two series their
- * labels, every text is UTF-8, and there are at most SERIES_MAX rows. Names of families are in prom_names.c.
+ * labels, every text is UTF-8, and there are at most SERIES_MAX rows, or -x promseries. Names of families are
+ * in prom_names.c.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -25,7 +27,7 @@ struct prom {
 	struct ot_map seen;   /* labels of the family's series → how many have them, an integer */
 	struct ot_buf labels; /* of the row that is being written: `a="1",b="2"` */
 	size_t room;          /* for further rows */
-	uint64_t left_out, drops;
+	uint64_t left_out, drops, faults, taken;
 };
 
 /* --- a row's labels ------------------------------------------------------------------------------------ */
@@ -202,21 +204,37 @@ static struct ot_err *put_aggregation(struct prom *m, struct con_agg *agg, uint3
 	return err;
 }
 
+/* Further rows would be no use to whoever reads them, so that the option can only take away. */
+static size_t rows_max(const struct prom *m)
+{
+	const char *text = ot_map_gets(&m->base.printer.opts->set, "promseries");
+	unsigned long long n = text ? strtoull(text, NULL, 0) : SERIES_MAX;
+
+	return n < SERIES_MAX ? (size_t)n : SERIES_MAX;
+}
+
+static void put_own(const struct prom *m, const char *name, const char *type, const char *help,
+		    uint64_t value)
+{
+	put_head(m->base.printer.fp, name, type, help);
+	put_sample(m, name, "", NULL, (long long)value);
+}
+
 static struct ot_err *prom_interval(struct con_output *o, struct con_aggs *aggs, bool last)
 {
 	struct prom *m = (struct prom *)o;
-	FILE *fp = o->printer.fp;
 
 	(void)last;
-	m->room = SERIES_MAX;
+	m->room = rows_max(m);
 	m->left_out = 0;
 	for (uint32_t i = 0; i < aggs->nvars && aggs->vars[i].name; i++)
 		OT_TRY(put_aggregation(m, &aggs->vars[i], i + 1));
 	ot_buf_clear(&m->labels);
-	put_head(fp, CON_PROM_DROPS, "counter", "Data that was lost since the session began.");
-	put_sample(m, CON_PROM_DROPS, "", NULL, (long long)m->drops);
-	put_head(fp, CON_PROM_LEFT_OUT, "gauge", "Rows for which there was no room in this file.");
-	put_sample(m, CON_PROM_LEFT_OUT, "", NULL, (long long)m->left_out);
+	put_own(m, CON_PROM_DROPS, "counter", "Data that was lost since the session began.", m->drops);
+	put_own(m, CON_PROM_FAULTS, "counter", "Faults of clauses since the session began.", m->faults);
+	put_own(m, CON_PROM_TAKEN, "counter", "Probes that were removed as they cost more than maxcost.",
+		m->taken);
+	put_own(m, CON_PROM_LEFT_OUT, "gauge", "Rows for which there was no room in this file.", m->left_out);
 	return NULL;
 }
 
@@ -247,6 +265,19 @@ static void prom_drop(struct con_output *o, enum vp_drop_kind kind, uint32_t cpu
 	con_text_drop(o, kind, cpu, count);
 }
 
+static void prom_fault(struct con_output *o, const struct vp_fault_info *fault, uint64_t count,
+		       bool same_address)
+{
+	((struct prom *)o)->faults += count;
+	con_text_fault(o, fault, count, same_address);
+}
+
+static void prom_overload(struct con_output *o, const struct vp_overload_info *overload)
+{
+	((struct prom *)o)->taken += overload->taken;
+	con_text_overload(o, overload);
+}
+
 static struct ot_err *prom_end(struct con_output *o)
 {
 	struct prom *m = (struct prom *)o;
@@ -267,9 +298,9 @@ const struct con_output_ops con_output_prom = {
 	.aggregation = prom_aggregation,
 	.record_end = con_fold_moment,
 	.interval = prom_interval,
-	.fault = con_text_fault,
+	.fault = prom_fault,
 	.drop = prom_drop,
-	.overload = con_text_overload,
+	.overload = prom_overload,
 	.interrupted = con_fold_moment,
 	.stopped = con_fold_moment,
 	.end = prom_end,

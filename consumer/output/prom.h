@@ -11,6 +11,8 @@
 
 /* Families that are no aggregation's. */
 #define CON_PROM_DROPS    "outsight_session_drops_total"
+#define CON_PROM_FAULTS   "outsight_session_faults_total"
+#define CON_PROM_TAKEN    "outsight_session_probes_taken_total"
 #define CON_PROM_LEFT_OUT "outsight_session_rows_left_out"
 
 #define CON_PROM_NAME_MAX 256

@@ -43,10 +43,20 @@ static bool clash(const char *a, const char *a_type, const char *b, const char *
 	return has_name(a, a_type, b) || has_name(b, b_type, a);
 }
 
+static const struct {
+	const char *name, *type;
+} own_families[] = {
+	{ CON_PROM_DROPS, counter },
+	{ CON_PROM_FAULTS, counter },
+	{ CON_PROM_TAKEN, counter },
+	{ CON_PROM_LEFT_OUT, gauge },
+};
+
 static bool is_taken(const struct con_prom_names *names, uint32_t own, const char *name, const char *type)
 {
-	if (clash(name, type, CON_PROM_DROPS, counter) || clash(name, type, CON_PROM_LEFT_OUT, gauge))
-		return true;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(own_families); i++)
+		if (clash(name, type, own_families[i].name, own_families[i].type))
+			return true;
 	for (uint32_t i = 0; i < names->count; i++)
 		if (i != own && clash(name, type, names->families[i].name, names->families[i].type))
 			return true;

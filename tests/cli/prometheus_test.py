@@ -32,7 +32,8 @@ BEGIN {
 """
 HOSTILE = (r'BEGIN { @a["\"} 1\n# TYPE x y\n\\", 1] = count(); @a["\xff\xc3", 2] = count(); '
            r'@other["\xff"] = count(); @other["\xfe"] = count(); exit(0); }')
-OWN = {"outsight_session_drops_total", "outsight_session_rows_left_out"}
+OWN = {"outsight_session_drops_total", "outsight_session_faults_total", "outsight_session_probes_taken_total",
+       "outsight_session_rows_left_out"}
 
 
 class Prometheus(cli_test.Case):
@@ -55,7 +56,7 @@ class Files(Prometheus):
             "outsight_balance": ("gauge", {(): -4}), "outsight_a": ("gauge", {(): 6}), "outsight_lo": ("gauge", {(): -1}),
             "outsight_hi": ("gauge", {(): 9}), "outsight_dev": ("gauge", {(): 0}), "outsight_count_total": ("counter", {(): 1}),
             "outsight_who_total": ("counter", found["outsight_who_total"].values()),
-            "outsight_session_drops_total": ("counter", {(): 0}), "outsight_session_rows_left_out": ("gauge", {(): 0})})
+            **{name: ("counter" if name.endswith("_total") else "gauge", {(): 0}) for name in OWN}})
         self.assertEqual(list(found["outsight_reads_total"].samples[0][1]), ["key0", "key1"])
         self.assertEqual(list(found["outsight_who_total"].samples[0][1]), ["execname", "pid", "key2"])
 
@@ -83,8 +84,8 @@ class Files(Prometheus):
 
     def test_names_that_would_be_one(self):
         found = self.families("BEGIN { @q = quantize(1); @q_count = max(1); @c = count(); @c_total = sum(-2); "
-                              "@count = count(); @ = count(); @session_drops = count(); exit(0); }")
-        self.assertEqual(len(found), 9)
+                              "@count = count(); @ = count(); @session_drops = count(); @session_faults = sum(1); exit(0); }")
+        self.assertEqual(len(found), 12)
 
     def test_too_many_rows(self):
         """The greatest ones are kept."""
@@ -95,6 +96,12 @@ class Files(Prometheus):
         self.assertEqual(len(rows), 10000)
         self.assertGreater(left_out, 1000)
         self.assertEqual({value for value in rows.values()} & {0, 1, 2}, set())
+
+        found = self.families("BEGIN { @a[1] = sum(1); @a[2] = sum(2); @a[3] = sum(3); @b = count(); exit(0); }", "-x", "promseries=2")
+        self.assertEqual(found["outsight_a_total"].values(), {("3",): 3, ("2",): 2})
+        self.assertEqual((found["outsight_b_total"].values(), found["outsight_session_rows_left_out"].values()), ({}, {(): 2}))
+        self.assertIn("Option cannot be used from within a D program",
+                      self.run_it("-qo", "x.prom", "-n", "#pragma D option promseries=9\nBEGIN { exit(0); }")[2])
 
     def test_nothing_was_counted(self):
         self.assertEqual(set(self.families("BEGIN { exit(0); }")), OWN)
@@ -107,6 +114,13 @@ class Files(Prometheus):
         found = self.families("BEGIN { i = 0; } tick-1ms { i++; } tick-1ms { trace(i); trace(i); } tick-1ms /i > 200/ { exit(0); }",
                               "-x", "bufsize=96", "-x", "switchrate=20ms")
         self.assertGreater(found["outsight_session_drops_total"].values()[()], 0)
+
+    def test_faults(self):
+        """Each is counted, those of one message too."""
+        status, out, err = self.run_it("-qo", "x.prom", "-n", "BEGIN { i = 0; } tick-1ms /i < 50/ { i++; @ = sum(*(int *)8); } "
+                                       "tick-1ms /i >= 50/ { exit(0); }")
+        self.assertEqual((status, out), (0, ""), err)
+        self.assertEqual(self.parse("x.prom")["outsight_session_faults_total"].values(), {(): 50})
 
     @unittest.skipUnless(shutil.which("promtool"), "SKIP: promtool is not installed (package prometheus)")
     def test_promtool(self):

@@ -158,7 +158,8 @@ static const struct option options[] = {
 	/* of other ports */
 	{ "cppargs", A_TEXT, COMMAND_LINE, 0 },
 	{ "noerror", FLAG, BEFORE_START, FIELD(noerror) },
-	{ "oformat", A_TEXT, COMMAND_LINE, 0 }, /* its words are those of the command's outputs */
+	{ "oformat", A_TEXT, COMMAND_LINE, 0 },     /* its words are those of the command's outputs */
+	{ "promseries", A_COUNT, COMMAND_LINE, 0 }, /* whoever starts a program limits it, not the program */
 	{ "noresolve", FLAG, ANY_TIME, FIELD(noresolve) },
 	{ "quietresize", FLAG, BEFORE_START, FIELD(quietresize) },
 };
