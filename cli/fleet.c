@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A command line with guests of other hosts: -g ssh://HOST/GUESTS. */
+/* A command line with guests of other hosts: -g ssh://HOST/GUESTS, and with -x fleet=nats://… -g
+ * HOSTS/GUESTS. */
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -10,12 +11,30 @@
 #include "consumer/messages.h"
 #include "fleet/operator/fleet.h"
 
+static const char *option(const struct cli_invocation *inv, const char *name)
+{
+	return ot_map_gets(&inv->opts.set, name);
+}
+
+bool cli_fleet_means(const struct cli_invocation *inv, const char *spec)
+{
+	return fl_is_remote(spec) || (option(inv, "fleet") && fl_is_behind_broker(spec));
+}
+
 bool cli_fleet_is_asked(const struct cli_invocation *inv)
 {
 	for (size_t i = 0; i < inv->guests.count; i++)
-		if (fl_is_remote(inv->guests.items[i]))
+		if (cli_fleet_means(inv, inv->guests.items[i]))
 			return true;
 	return false;
+}
+
+/* Is a host that is lost, or not there at all, no failure? */
+static bool loss_is_ok(const struct cli_invocation *inv)
+{
+	const char *loss = option(inv, "hostloss");
+
+	return loss && !strcmp(loss, "ok");
 }
 
 /* --- before there is a connection ------------------------------------------------------------------------ */
@@ -93,15 +112,23 @@ int cli_fleet_open(struct cli_run *r)
 		.say = say,
 		.progress = progress,
 		.arg = r,
+		.nats = option(inv, "fleet") ? &r->fleet_nats : NULL,
 	};
 	struct ot_err *err;
 
 	if (!cli_fleet_is_asked(inv))
 		return CLI_GO_ON;
+	r->fleet_nats = (struct fl_nats_config){
+		.url = option(inv, "fleet"),
+		.credentials = option(inv, "fleetcreds"),
+		.key = option(inv, "fleetkey"),
+		.hosts = option(inv, "fleethosts"),
+		.without_silent = loss_is_ok(inv),
+	};
 	r->fleet_texts = cli_texts_of(r->inv);
 	err = fl_fleet_create(&config, &r->fleet);
 	for (size_t i = 0; !err && i < inv->guests.count; i++)
-		if (fl_is_remote(inv->guests.items[i]))
+		if (cli_fleet_means(inv, inv->guests.items[i]))
 			err = fl_fleet_add(r->fleet, inv->guests.items[i]);
 	return err ? con_fail(err, NULL) : CLI_GO_ON;
 }
@@ -176,7 +203,6 @@ struct ot_err *cli_fleet_stop(struct cli_run *r)
 
 bool cli_fleet_report(struct cli_run *r)
 {
-	const char *loss = ot_map_gets(&r->inv->opts.set, "hostloss");
 	struct ot_buf text;
 	bool whole;
 
@@ -187,5 +213,5 @@ bool cli_fleet_report(struct cli_run *r)
 	if (text.len) /* under quiet too */
 		con_error("%s", ot_buf_str(&text));
 	ot_buf_deinit(&text);
-	return whole || (loss && !strcmp(loss, "ok"));
+	return whole || loss_is_ok(r->inv);
 }

@@ -121,7 +121,7 @@ static int attach(struct cli_run *r)
 	const char *guest = NULL;
 	size_t nlocal = 0;
 	for (size_t i = 0; !err && !r->booted && i < r->inv->guests.count; i++) {
-		if (fl_is_remote(r->inv->guests.items[i]))
+		if (cli_fleet_means(r->inv, r->inv->guests.items[i]))
 			continue;
 		nlocal++;
 		guest = r->inv->guests.items[i];

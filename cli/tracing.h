@@ -9,10 +9,10 @@
 #include "consumer/journal.h"
 #include "consumer/terminal.h"
 #include "consumer/window.h"
+#include "fleet/operator/fleet.h"
 
 struct cli_booted;
 struct con_joining;
-struct fl_fleet;
 
 struct cli_run {
 	struct cli_invocation *inv;
@@ -35,6 +35,7 @@ struct cli_run {
 	struct con_joining *joining; /* -g's patterns; NULL: there are none */
 	struct fl_fleet *fleet;      /* -g's hosts; NULL: there are none */
 	struct con_texts fleet_texts;
+	struct fl_nats_config fleet_nats;
 	bool fleet_over; /* a host's clause has called exit(), or there is nothing left to trace */
 	int fleet_status;
 };
@@ -53,6 +54,8 @@ OT_MUST_CHECK struct ot_err *cli_run_attach_pattern(struct cli_run *r, const cha
 OT_MUST_CHECK struct ot_err *cli_run_await(struct cli_run *r);
 
 /* fleet.c */
+/** Does this -g name guests of another host? */
+bool cli_fleet_means(const struct cli_invocation *inv, const char *spec);
 /** Does -g name guests of other hosts? */
 bool cli_fleet_is_asked(const struct cli_invocation *inv);
 /** Can what @p inv asks for be done with them? CLI_GO_ON, or the exit status: the reason has been reported.

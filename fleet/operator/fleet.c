@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "fleet/link/seal.h"
 #include "fleet/operator/internal.h"
 
 #define TIMER UINT32_MAX /* in the set, among hosts' indexes */
@@ -80,16 +81,18 @@ static struct ot_err *add_guests(struct fl_host *h, const char *guests)
 					    : ot_err_new(OT_ERR_LIMIT, "too many -g for host %s", h->name);
 }
 
-static struct ot_err *add_host(struct fl_fleet *fleet, struct fl_carrier *carrier, const char *name,
-			       const char *spec, const char *guests)
+static struct ot_err *add_host(struct fl_fleet *fleet, struct fl_carrier *carrier, struct fl_seal *seal,
+			       const char *name, const char *spec, const char *guests)
 {
 	struct fl_host *h;
 
 	if (fleet->nhosts == FL_HOSTS_MAX) {
 		fl_carrier_destroy(carrier);
+		fl_seal_destroy(seal);
 		return ot_err_new(OT_ERR_LIMIT, "more than %u hosts", FL_HOSTS_MAX);
 	}
-	OT_TRY(ot_err_prefix(fl_host_create(fleet, name, spec, carrier, fleet->nhosts, &h), "host %s", name));
+	OT_TRY(ot_err_prefix(fl_host_create(fleet, name, spec, carrier, seal, fleet->nhosts, &h), "host %s",
+			     name));
 	fleet->hosts[fleet->nhosts++] = h;
 	return add_guests(h, guests);
 }
@@ -110,18 +113,26 @@ struct ot_err *fl_fleet_add(struct fl_fleet *fleet, const char *spec)
 	const char *host, *guests;
 	struct fl_carrier *carrier;
 
+	if (fleet->config.nats && !fl_is_remote(spec))
+		return fl_spec_want(fleet, spec);
 	OT_TRY(fl_spec_parse(spec, &fleet->arena, &host, &guests));
 	struct fl_host *h = find_host(fleet, host);
 	if (h)
 		return add_guests(h, guests);
 	OT_TRY(ot_err_prefix(fl_ssh_create(host, &carrier), "host %s", host));
-	return add_host(fleet, carrier, name_of(fleet, host), host, guests);
+	return add_host(fleet, carrier, NULL, name_of(fleet, host), host, guests);
 }
 
 struct ot_err *fl_fleet_add_carrier(struct fl_fleet *fleet, struct fl_carrier *carrier, const char *host,
 				    const char *guests)
 {
-	return add_host(fleet, carrier, host, host, guests);
+	return add_host(fleet, carrier, NULL, host, host, guests);
+}
+
+struct ot_err *fl_fleet_add_sealed(struct fl_fleet *fleet, struct fl_carrier *carrier, struct fl_seal *seal,
+				   const char *host, const char *guests)
+{
+	return add_host(fleet, carrier, seal, host, host, guests);
 }
 
 /* --- programs ------------------------------------------------------------------------------------------- */

@@ -20,6 +20,15 @@
 #define FL_GUEST_BASE VP_GUESTS_MAX /* guests of hosts have numbers from here on, local ones below */
 
 struct fl_fleet;
+struct fl_seal; /* fleet/link/seal.h */
+
+/* A broker, and who this operator is to the hosts behind it. */
+struct fl_nats_config {
+	const char *url;
+	const char *credentials; /* NATS's; NULL */
+	const char *key, *hosts; /* files; NULL: operator.key and hosts in ~/.config/outsight */
+	bool without_silent;     /* go on without hosts that don't answer */
+};
 
 struct fl_fleet_config {
 	struct con_texts *texts;  /* borrowed; what RUN carries */
@@ -29,6 +38,7 @@ struct fl_fleet_config {
 	/** What is being waited for, and that it is over (NULL). */
 	void (*progress)(const char *what, const char *of);
 	void *arg;
+	const struct fl_nats_config *nats; /* borrowed; NULL: every host is reached by ssh */
 };
 
 OT_MUST_CHECK struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_fleet **ret);
@@ -39,9 +49,14 @@ bool fl_is_remote(const char *spec);
 /** A host, by that. The same host twice is one host with two patterns. SYNTAX, LIMIT, or the carrier's
  * error. */
 OT_MUST_CHECK struct ot_err *fl_fleet_add(struct fl_fleet *fleet, const char *spec);
+/** Does it name hosts behind a broker, "HOSTS/GUESTS"? Where there is one; else it is no name of a guest. */
+bool fl_is_behind_broker(const char *spec);
 /** The same over @p carrier, which becomes the fleet's, also after an error. */
 OT_MUST_CHECK struct ot_err *fl_fleet_add_carrier(struct fl_fleet *fleet, struct fl_carrier *carrier,
 						  const char *host, const char *guests);
+/** The same with packets that nobody else reads; @p seal becomes the fleet's too. */
+OT_MUST_CHECK struct ot_err *fl_fleet_add_sealed(struct fl_fleet *fleet, struct fl_carrier *carrier,
+						 struct fl_seal *seal, const char *host, const char *guests);
 
 /** Every host compiles, and is ready or refused. A host that refuses is an error, whose text says which and
  * why, as for a local session; so is one that does not answer within half a minute. @p wake_fd readable:

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "fleet/link/seal.h"
 #include "fleet/operator/internal.h"
 
 /* --- life ----------------------------------------------------------------------------------------------- */
@@ -33,13 +34,15 @@ static struct ot_err *greet(struct fl_host *h)
 }
 
 struct ot_err *fl_host_create(struct fl_fleet *fleet, const char *name, const char *spec,
-			      struct fl_carrier *carrier, uint32_t index, struct fl_host **ret)
+			      struct fl_carrier *carrier, struct fl_seal *seal, uint32_t index,
+			      struct fl_host **ret)
 {
 	struct fl_host *h = calloc(1, sizeof(*h));
 	struct ot_err *err;
 
 	if (!h) {
 		fl_carrier_destroy(carrier);
+		fl_seal_destroy(seal);
 		return ot_err_nomem();
 	}
 	*h = (struct fl_host){ .fleet = fleet, .index = index, .fd = -1, .heard_ns = ot_now_ns() };
@@ -49,7 +52,7 @@ struct ot_err *fl_host_create(struct fl_fleet *fleet, const char *name, const ch
 	ot_buf_init(&h->guests);
 	h->name = strdup(name);
 	h->spec = strdup(spec);
-	err = fl_link_create(carrier, NULL, NULL, NULL, &h->link);
+	err = fl_link_create(carrier, seal, NULL, NULL, &h->link);
 	if (!err && (!h->name || !h->spec))
 		err = ot_err_nomem();
 	if (!err)
@@ -149,7 +152,7 @@ static struct ot_err *on_hello(struct fl_host *h, const void *data, size_t len, 
 		    hello.protocol, FL_PROTOCOL);
 	fl_host_take_clock(h, &hello.clock);
 	ot_buf_init(&body);
-	struct ot_err *err = fl_request_put(h, &body);
+	struct ot_err *err = fl_request_put(h->fleet, ot_buf_str(&h->guests), &body);
 	if (!err)
 		err = fl_host_send(h, FL_RUN, &body);
 	ot_buf_deinit(&body);

@@ -11,6 +11,8 @@
 /* Engines' EPIDs are below (4 Mi), so those of hosts' clauses are no local clause's. */
 #define FL_EPID_BASE 10000000u
 
+#define FL_WANTED_MAX 64u /* -g's that name hosts behind a broker */
+
 /* What one host may make this side keep. */
 #define FL_ENABLED_MAX  (1u << 20)
 #define FL_PROGRAMS_MAX (VP_GUESTS_MAX + 1)
@@ -37,6 +39,11 @@ enum fl_host_state {
 /* What an address of a host's guest is called. */
 struct fl_called {
 	const char *text, *note; /* note NULL: there is none */
+};
+
+/* One of -g's: which guests of which hosts behind a broker. */
+struct fl_wanted {
+	const char *hosts, *guests;
 };
 
 /* One PROGRAM of a host. A later one has the same clauses and more; what was enabled refers to its own. */
@@ -92,6 +99,8 @@ struct fl_fleet {
 	uint32_t nhosts;
 	int set, timer; /* epoll; a timer in it */
 	struct ot_arena arena;
+	struct fl_wanted wanted[FL_WANTED_MAX]; /* hosts that are invited when the program is known */
+	size_t nwanted;
 
 	const struct dif_program *prog; /* the operator's, once bound */
 	struct vp_sink sink;            /* where data goes: the order's or the consumer's */
@@ -107,7 +116,8 @@ struct fl_fleet {
 
 /* host.c: the state of one host, and its messages. */
 OT_MUST_CHECK struct ot_err *fl_host_create(struct fl_fleet *fleet, const char *name, const char *spec,
-					    struct fl_carrier *carrier, uint32_t index, struct fl_host **ret);
+					    struct fl_carrier *carrier, struct fl_seal *seal, uint32_t index,
+					    struct fl_host **ret);
 void fl_host_destroy(struct fl_host *h);
 /** Take what has come. An error is the sink's: what is wrong with the host ends the host. */
 OT_MUST_CHECK struct ot_err *fl_host_pump(struct fl_host *h);
@@ -128,9 +138,14 @@ OT_MUST_CHECK struct ot_err *fl_host_watch(struct fl_host *h);
 OT_MUST_CHECK struct ot_err *fl_spec_parse(const char *spec, struct ot_arena *arena, const char **ret_host,
 					   const char **ret_guests);
 
+/** Note "HOSTS/GUESTS" for fl_nats_invite(). */
+OT_MUST_CHECK struct ot_err *fl_spec_want(struct fl_fleet *fleet, const char *spec);
+
 /* request.c */
-/** RUN for @p h appended to @p out. LIMIT: it is too large to be sent. */
-OT_MUST_CHECK struct ot_err *fl_request_put(const struct fl_host *h, struct ot_buf *out);
+/** RUN for a host's @p guests appended to @p out: twice the same, if the scripts are read. LIMIT: it is too
+ * large to be sent. */
+OT_MUST_CHECK struct ot_err *fl_request_put(const struct fl_fleet *fleet, const char *guests,
+					    struct ot_buf *out);
 
 /* program.c: PROGRAM and ENABLED. */
 OT_MUST_CHECK struct ot_err *fl_host_take_program(struct fl_host *h, const void *data, size_t len);

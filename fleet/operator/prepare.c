@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "consumer/source.h"
 #include "fleet/operator/internal.h"
+#include "fleet/operator/nats.h"
 
 struct ot_err *fl_fleet_wait(struct fl_fleet *fleet, int wake_fd, uint64_t until_ns, bool *ret_woken)
 {
@@ -67,6 +68,8 @@ static struct ot_err *prepare(struct fl_fleet *fleet, int wake_fd)
 
 	OT_TRY(read_scripts(fleet->config.texts));
 	fleet->may_act = fl_trust_of(fleet->config.texts);
+	if (fleet->nwanted)
+		OT_TRY(fl_nats_invite(fleet, wake_fd));
 	OT_TRY(pump_all(fleet));
 	while ((h = slowest(fleet, FL_HOST_READY))) {
 		if (h != said && fleet->config.progress)

@@ -39,6 +39,12 @@ static struct ot_err *put_sources(const struct con_texts *texts, struct ot_arena
 	return NULL;
 }
 
+/* How hosts are reached is none of their business, and may have a password. */
+static bool is_ours(const char *option)
+{
+	return !strncmp(option, "fleet", strlen("fleet"));
+}
+
 /* The host knows which of them are its. */
 static struct ot_err *put_options(const struct dif_options *opts, struct ot_arena *arena, struct fl_run *run)
 {
@@ -51,24 +57,24 @@ static struct ot_err *put_options(const struct dif_options *opts, struct ot_aren
 	if (!options)
 		return ot_err_nomem();
 	for (size_t i = 0; i < set->count; i++) {
-		const char *value = set->entries[i]->value;
-		options[i] = (struct fl_option){ set->entries[i]->key, *value ? value : NULL };
+		const char *name = set->entries[i]->key, *value = set->entries[i]->value;
+		if (!is_ours(name))
+			options[run->noptions++] = (struct fl_option){ name, *value ? value : NULL };
 	}
 	run->options = options;
-	run->noptions = (uint32_t)set->count;
 	return NULL;
 }
 
-struct ot_err *fl_request_put(const struct fl_host *h, struct ot_buf *out)
+struct ot_err *fl_request_put(const struct fl_fleet *fleet, const char *guests, struct ot_buf *out)
 {
-	const struct con_texts *texts = h->fleet->config.texts;
-	struct fl_run run = { .guests = ot_buf_str(&h->guests) };
+	const struct con_texts *texts = fleet->config.texts;
+	struct fl_run run = { .guests = guests };
 	struct ot_arena arena;
 
 	ot_arena_init(&arena);
 	struct ot_err *err = put_sources(texts, &arena, &run);
 	if (!err)
-		err = put_options(h->fleet->config.opts, &arena, &run);
+		err = put_options(fleet->config.opts, &arena, &run);
 	if (!err && texts->args->count > FL_STRINGS_MAX)
 		err = ot_err_new(OT_ERR_LIMIT, "more than %u arguments are not sent to other hosts",
 				 FL_STRINGS_MAX);

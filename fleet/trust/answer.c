@@ -79,7 +79,7 @@ struct ot_err *fl_answer_open(const void *data, size_t len, const uint8_t key[FL
 		return ot_err_new(OT_ERR_PERMISSION, "the answer is not signed with the key of %s",
 				  answer.host);
 	if (memcmp(answer.request, request, FL_DIGEST))
-		return ot_err_new(OT_ERR_PERMISSION, "%s answers another request", answer.host);
+		return ot_err_new(OT_ERR_NOT_FOUND, "%s answers another request", answer.host);
 	OT_TRY(decrypt(&answer.body, public, secret, arena, &answer.body));
 	*ret = answer;
 	return NULL;

@@ -97,7 +97,8 @@ OT_MUST_CHECK struct ot_err *fl_answer_sign(const struct fl_identity *id, const 
 OT_MUST_CHECK struct ot_err *fl_answer_host(const void *data, size_t len, struct ot_arena *arena,
 					    const char **ret);
 /** Read the answer of the host with @p key to the request with @p request; all goes to @p arena. @p public
- * and @p secret: the request's ephemeral pair. BAD_DATA, PERMISSION: it is not that. */
+ * and @p secret: the request's ephemeral pair. BAD_DATA, PERMISSION: it is not that; NOT_FOUND: it is that
+ * host's answer to another request, perhaps an earlier one. */
 OT_MUST_CHECK struct ot_err *fl_answer_open(const void *data, size_t len, const uint8_t key[FL_PUBLIC],
 					    const uint8_t request[FL_DIGEST], const uint8_t public[FL_PUBLIC],
 					    const uint8_t secret[FL_PUBLIC], struct ot_arena *arena,

@@ -49,7 +49,7 @@ class Program(Case):
     def test_help(self):
         status, out, err = self.run_it("--help")
         self.assertEqual((status, err), (0, ""))
-        self.assertTrue(out.startswith("Usage: outsight-serve --stdio\n"), out)
+        self.assertTrue(out.startswith("Usage: outsight-serve [--conf FILE]"), out)
 
     def test_version(self):
         status, out, err = self.run_it("--version")
@@ -57,7 +57,7 @@ class Program(Case):
         self.assertRegex(out, r"^outsight-serve \d+\.\d+\.\d+\n$")
 
     def test_usage(self):
-        for args in ((), ("--sdtio",), ("--stdio", "x"), ("-h",)):
+        for args in (("--sdtio",), ("x",), ("--stdio", "x"), ("-h",)):
             with self.subTest(args):
                 status, out, err = self.run_it(*args)
                 self.assertEqual((status, out), (2, ""))

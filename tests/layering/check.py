@@ -94,7 +94,7 @@ MAY_USE = {
     "fleet/trust": ["base", "dif/obj/program.h", "fleet/wire"],
     "fleet/link": ["base", "fleet/wire"],
     "fleet/host": DIF + LANG + ["consumer", "fleet/link", "fleet/wire", "vmm-probe/attach", "vmm-probe/session", "vmm-probe/hosts"] + PROBE,
-    "fleet/operator": DIF + LANG + ["consumer", "fleet/link", "fleet/wire", "vmm-probe/session"] + PROBE,
+    "fleet/operator": DIF + LANG + ["consumer", "fleet/link", "fleet/trust", "fleet/wire", "vmm-probe/session"] + PROBE,
     "fleet/serve": ["base", "dif/obj/program.h", "fleet/host", "fleet/link", "fleet/trust", "fleet/wire", "vmm-probe/hosts"],
     # DTrace's functions over the consumer, which includes its own public headers as its users do.
     "lib": DIF + LANG + ["consumer", "vmm-probe/session", "vmm-probe/attach"],
