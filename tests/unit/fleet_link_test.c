@@ -117,17 +117,17 @@ static void exchange(unsigned lost, unsigned doubled, unsigned late, unsigned co
 static void test_faultless(void **state)
 {
 	(void)state;
-	exchange(0, 0, 0, 300);
+	exchange(0, 0, 0, 100);
 }
 
 static void test_faults(void **state)
 {
 	(void)state;
-	exchange(10, 10, 10, 300);
-	exchange(30, 0, 0, 200);
-	exchange(0, 30, 0, 200);
-	exchange(0, 0, 30, 200);
-	exchange(30, 30, 30, 300);
+	exchange(10, 10, 10, 150);
+	exchange(30, 0, 0, 100);
+	exchange(0, 30, 0, 100);
+	exchange(0, 0, 30, 100);
+	exchange(30, 30, 30, 150);
 }
 
 static void test_largest(void **state)
@@ -428,16 +428,16 @@ static void test_unread(void **state)
 
 	(void)state;
 	pair_init(&p);
-	for (; n < 300; n++)
+	for (; n < 150; n++)
 		send_message(&p, 0, n, 200000);
 	for (unsigned i = 0; i < 2000; i++) {
 		poll_both(&p);
 		net_step(&p.net, p.links);
 	}
 	assert_true(fl_link_pending(p.links[0]) >
-		    300 * 200000 - FL_MESSAGE_MAX - (FL_WINDOW + 1) * FL_PACKET_MAX);
+		    150 * 200000 - FL_MESSAGE_MAX - (FL_WINDOW + 1) * FL_PACKET_MAX);
 	assert_true(fl_link_silence_ns(p.links[0]) < 2 * FL_HEARTBEAT_NS);
-	while (got < 300) {
+	while (got < 150) {
 		take_messages(&p, 1, &got, 200000);
 		poll_both(&p);
 		net_step(&p.net, p.links);

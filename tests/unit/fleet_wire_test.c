@@ -9,139 +9,12 @@
 
 #include <cmocka.h>
 
-#include "fleet/wire/message.h"
+#include "tests/unit/fleet_messages.h"
 #include "tests/unit/nomem.h"
 
-/* Messages with everything that they can have. */
-static const uint8_t some_bytes[] = { 0, 1, 0xff, 0x7f, 0, 0x80, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
-static const struct fl_clock clock_of_then = { .realtime = 1700000000000000001ull,
-					       .boottime = 2,
-					       .record = 0x0102030405060708ull,
-					       .maxerror = UINT64_MAX };
-static const struct fl_source sources[] = {
-	{ .is_script = true, .name = "count.d", .text = { (const uint8_t *)"BEGIN\n{\n}\n", 10 } },
-	{ .spec = 5, .name = "", .text = { (const uint8_t *)"tick-1s { }", 11 } },
-};
-static const struct fl_option options[] = { { "quiet", NULL }, { "bufsize", "4m" }, { "empty", "" } };
-static const char *const args[] = { "outsight", "", "web01" };
-
-#define BYTES                                  \
-	{                                      \
-		some_bytes, sizeof(some_bytes) \
-	}
-#define OTHER_BYTES               \
-	{                         \
-		some_bytes + 1, 7 \
-	}
-
-static const struct fl_hello hello = { .protocol = FL_PROTOCOL, .name = "h17", .clock = { 1, 2, 3, 4 } };
-static const struct fl_run run = { "web*", sources, 2, options, 3, args, 3 };
-static const struct fl_run empty_run = { .guests = "" };
-static const struct fl_refused refused = { FL_REASON_POLICY, "line 1\nline 2\n" };
-static const struct fl_program program = { BYTES, 256, 20, 50, 51, 0xffffffffu };
-static const struct fl_ready ready = { UINT64_MAX };
-static const struct fl_overload overload = { 1, 2, 3, 0x80000000u };
-static const struct fl_guest guest = { 9, "web01", true, 4, "the guest has rebooted" };
-static const struct fl_say say = { true, "gone: \xc3\xa4" };
-static const struct fl_ended ended = { true, INT32_MIN, false, "" };
-
-static const struct fl_enabled enabled[] = { { 1, 2, 3, 4, "fbt", "vmlinux", "vfs_read", "entry" },
-					     { 5, 0, 0, UINT32_MAX, "tick", "", "", "1s" } };
-static const struct fl_name names[] = { { 0, 1, "vmlinux`vfs_read+0x1", "" },
-					{ 2, UINT64_MAX, "", "python:f\npython:g" } };
-static const struct fl_aggregate aggregates[] = { { 1, 2, OTHER_BYTES, BYTES },
-						  { 3, 4, { NULL, 0 }, { NULL, 0 } } };
-static const struct fl_record records[] = { { 7, 1, 99, BYTES }, { 8, UINT32_MAX, UINT64_MAX, OTHER_BYTES } };
-static const struct fl_fault faults[] = { { 1, 2, 3, -1, 5, 6 }, { 0, 0, 0, INT32_MAX, 0, UINT64_MAX } };
-static const struct fl_drop drops[] = { { 1, 2, 3 }, { 4, UINT32_MAX, UINT64_MAX } };
-
-/* How a kind is written, and read and written once more: false if it was refused, with *ret_err why. */
-struct kind {
-	unsigned kind;
-	void (*write)(struct ot_buf *out);
-	struct ot_err *(*rewrite)(const void *data, size_t len, struct ot_arena *arena, struct ot_buf *out);
-};
-
-#define MESSAGE(name)                                                                              \
-	static void write_##name(struct ot_buf *out)                                               \
-	{                                                                                          \
-		fl_put_##name(out, &name);                                                         \
-	}                                                                                          \
-	static struct ot_err *rewrite_##name(const void *data, size_t len, struct ot_arena *arena, \
-					     struct ot_buf *out)                                   \
-	{                                                                                          \
-		struct fl_##name m;                                                                \
-		OT_TRY(fl_get_##name(data, len, arena, &m));                                       \
-		fl_put_##name(out, &m);                                                            \
-		return NULL;                                                                       \
-	}
-
-MESSAGE(hello)
-MESSAGE(run)
-MESSAGE(refused)
-MESSAGE(program)
-MESSAGE(ready)
-MESSAGE(overload)
-MESSAGE(guest)
-MESSAGE(say)
-MESSAGE(ended)
-
-static void write_empty_run(struct ot_buf *out)
-{
-	fl_put_run(out, &empty_run);
-}
-
-#define LIST(element, all, kind, has_clock)                                                       \
-	static void write_##all(struct ot_buf *out)                                               \
-	{                                                                                         \
-		if (has_clock)                                                                    \
-			fl_put_clock(out, &clock_of_then);                                        \
-		for (size_t i = 0; i < OT_ARRAY_SIZE(all); i++)                                   \
-			fl_put_##element(out, &(all)[i]);                                         \
-	}                                                                                         \
-	static struct ot_err *rewrite_##all(const void *data, size_t len, struct ot_arena *arena, \
-					    struct ot_buf *out)                                   \
-	{                                                                                         \
-		struct fl_reader r = fl_reader_of(data, len);                                     \
-		struct fl_##element e;                                                            \
-		if (has_clock) {                                                                  \
-			struct fl_clock c;                                                        \
-			fl_get_clock(&r, &c);                                                     \
-			fl_put_clock(out, &c);                                                    \
-		}                                                                                 \
-		while (fl_next_##element(&r, arena, &e))                                          \
-			fl_put_##element(out, &e);                                                \
-		return fl_reader_end(&r, kind);                                                   \
-	}
-
-LIST(enabled, enabled, FL_ENABLED, false)
-LIST(name, names, FL_NAMES, false)
-LIST(aggregate, aggregates, FL_AGGREGATES, false)
-LIST(record, records, FL_RECORDS, true)
-LIST(fault, faults, FL_FAULTS, false)
-LIST(drop, drops, FL_DROPS, false)
-
-static const struct kind kinds[] = {
-	{ FL_HELLO, write_hello, rewrite_hello },
-	{ FL_RUN, write_run, rewrite_run },
-	{ FL_RUN, write_empty_run, rewrite_run },
-	{ FL_REFUSED, write_refused, rewrite_refused },
-	{ FL_PROGRAM, write_program, rewrite_program },
-	{ FL_ENABLED, write_enabled, rewrite_enabled },
-	{ FL_READY, write_ready, rewrite_ready },
-	{ FL_NAMES, write_names, rewrite_names },
-	{ FL_AGGREGATES, write_aggregates, rewrite_aggregates },
-	{ FL_RECORDS, write_records, rewrite_records },
-	{ FL_FAULTS, write_faults, rewrite_faults },
-	{ FL_DROPS, write_drops, rewrite_drops },
-	{ FL_OVERLOAD, write_overload, rewrite_overload },
-	{ FL_GUEST, write_guest, rewrite_guest },
-	{ FL_SAY, write_say, rewrite_say },
-	{ FL_ENDED, write_ended, rewrite_ended },
-};
-
 /* Read data, which ends where memory does, so that a sanitizer sees an access behind it. */
-static struct ot_err *read_exactly(const struct kind *k, const void *data, size_t len, struct ot_buf *again)
+static struct ot_err *read_exactly(const struct fleet_kind *k, const void *data, size_t len,
+				   struct ot_buf *again)
 {
 	uint8_t *copy = malloc(len ? len : 1);
 	struct ot_arena arena;
@@ -170,12 +43,12 @@ static void assert_bad(struct ot_err *err, unsigned kind)
 static void test_round_trips(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < OT_ARRAY_SIZE(kinds); i++) {
+	for (size_t i = 0; i < FLEET_KINDS; i++) {
 		struct ot_buf out = { 0 }, again = { 0 };
 
-		kinds[i].write(&out);
+		fleet_kinds[i].write(&out);
 		assert_false(out.failed);
-		assert_null(read_exactly(&kinds[i], out.data, out.len, &again));
+		assert_null(read_exactly(&fleet_kinds[i], out.data, out.len, &again));
 		assert_int_equal(again.len, out.len);
 		assert_memory_equal(again.data, out.data, out.len);
 		ot_buf_deinit(&out);
@@ -190,22 +63,22 @@ static void test_truncations(void **state)
 	size_t whole = 0;
 
 	(void)state;
-	for (size_t i = 0; i < OT_ARRAY_SIZE(kinds); i++) {
+	for (size_t i = 0; i < FLEET_KINDS; i++) {
 		struct ot_buf out = { 0 }, again = { 0 };
 
-		kinds[i].write(&out);
+		fleet_kinds[i].write(&out);
 		for (size_t len = 0; len < out.len; len++) {
-			struct ot_err *err = read_exactly(&kinds[i], out.data, len, &again);
+			struct ot_err *err = read_exactly(&fleet_kinds[i], out.data, len, &again);
 
 			if (!err) {
 				whole++;
 				assert_int_equal(again.len, len);
 			} else {
-				assert_bad(err, kinds[i].kind);
+				assert_bad(err, fleet_kinds[i].kind);
 			}
 		}
 		ot_buf_putc(&out, 0);
-		assert_bad(read_exactly(&kinds[i], out.data, out.len, &again), kinds[i].kind);
+		assert_bad(read_exactly(&fleet_kinds[i], out.data, out.len, &again), fleet_kinds[i].kind);
 		ot_buf_deinit(&out);
 		ot_buf_deinit(&again);
 	}
@@ -222,7 +95,7 @@ static void test_members(void **state)
 
 	(void)state;
 	ot_arena_init(&arena);
-	fl_put_run(&out, &run);
+	fl_put_run(&out, &fleet_run);
 	assert_null(fl_get_run(out.data, out.len, &arena, &r));
 	assert_string_equal(r.guests, "web*");
 	assert_int_equal(r.nsources, 2);
@@ -239,7 +112,7 @@ static void test_members(void **state)
 	assert_string_equal(r.args[2], "web01");
 
 	ot_buf_clear(&out);
-	fl_put_ended(&out, &ended);
+	fl_put_ended(&out, &fleet_ended);
 	assert_null(fl_get_ended(out.data, out.len, &arena, &e));
 	assert_int_equal(e.status, INT32_MIN);
 	assert_true(e.exited && !e.failed);
@@ -388,16 +261,15 @@ static void test_values(void **state)
 	struct ot_buf out = { 0 };
 	struct ot_arena arena;
 	struct fl_say s;
-	struct fl_hello h = hello;
-	struct fl_aggregate a = aggregates[0];
+	struct fl_hello h = fleet_hello;
+	struct fl_aggregate a = { .words = { (const uint8_t *)"123456789", 9 } };
 
 	(void)state;
 	ot_arena_init(&arena);
-	fl_put_say(&out, &say);
+	fl_put_say(&out, &fleet_say);
 	out.data[0] = 2;
 	assert_bad(fl_get_say(out.data, out.len, &arena, &s), FL_SAY);
 
-	a.words.len = 9;
 	ot_buf_clear(&out);
 	fl_put_aggregate(&out, &a);
 	struct fl_reader r = fl_reader_of(out.data, out.len);
@@ -418,11 +290,11 @@ static void test_values(void **state)
 static void test_memory(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < OT_ARRAY_SIZE(kinds); i++) {
+	for (size_t i = 0; i < FLEET_KINDS; i++) {
 		struct ot_buf out = { 0 }, again = { 0 };
 		bool failed = true;
 
-		kinds[i].write(&out);
+		fleet_kinds[i].write(&out);
 		ot_buf_zero(&again, out.len + 100);
 		for (unsigned n = 1; failed; n++) {
 			struct ot_arena arena;
@@ -430,7 +302,7 @@ static void test_memory(void **state)
 			ot_arena_init(&arena);
 			ot_buf_clear(&again);
 			nomem_at(n);
-			struct ot_err *err = kinds[i].rewrite(out.data, out.len, &arena, &again);
+			struct ot_err *err = fleet_kinds[i].rewrite(out.data, out.len, &arena, &again);
 			failed = nomem_end();
 			if (failed)
 				assert_int_equal(ot_err_code(err), OT_ERR_NO_MEMORY);
