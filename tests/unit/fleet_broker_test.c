@@ -16,6 +16,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,6 +69,7 @@ static void start(struct server *s)
 	assert_true(s->pid >= 0);
 	if (s->pid)
 		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves none behind */
 	if (freopen("/dev/null", "w", stderr))
 		execlp("nats-server", "nats-server", "-a", "127.0.0.1", "-p", s->port, NULL);
 	execl("/usr/sbin/nats-server", "nats-server", "-a", "127.0.0.1", "-p", s->port, NULL);
@@ -204,41 +206,98 @@ static void no_server(void **state)
 
 /* --- a link --------------------------------------------------------------------------------------------- */
 
+#define LAST        10000u
+#define MESSAGE_MAX 1000u
+
+/* A carrier around another, that loses packets. */
+struct lossy {
+	struct fl_carrier base;
+	struct fl_carrier *inner;
+	unsigned per_cent;
+	uint64_t random, lost;
+};
+
+static struct ot_err *lossy_send(struct fl_carrier *c, const void *packet, size_t len)
+{
+	struct lossy *l = (struct lossy *)c;
+
+	l->random = l->random * 6364136223846793005u + 1442695040888963407u;
+	if ((l->random >> 33) % 100 < l->per_cent) {
+		l->lost++;
+		return NULL;
+	}
+	return l->inner->ops->send(l->inner, packet, len);
+}
+
+static struct ot_err *lossy_receive(struct fl_carrier *c, const void **ret, size_t *ret_len)
+{
+	struct lossy *l = (struct lossy *)c;
+
+	return l->inner->ops->receive(l->inner, ret, ret_len);
+}
+
+static int lossy_fd(struct fl_carrier *c, bool *ret_out)
+{
+	struct lossy *l = (struct lossy *)c;
+
+	return l->inner->ops->fd(l->inner, ret_out);
+}
+
+static void lossy_destroy(struct fl_carrier *c)
+{
+	fl_carrier_destroy(((struct lossy *)c)->inner);
+}
+
 struct end {
+	struct lossy lossy;
+	struct fl_broker *broker;
 	struct fl_link *link;
 	uint64_t sent, taken;
 };
 
-static void make_end(struct end *end, struct fl_broker *b, bool is_operator, const uint8_t *public,
+static void make_end(struct end *end, bool is_operator, unsigned lost, const uint8_t *public,
 		     const uint8_t *secret, const uint8_t *other)
 {
-	struct fl_carrier *carrier;
+	static const struct fl_carrier_ops ops = { .name = "lossy",
+						   .send = lossy_send,
+						   .receive = lossy_receive,
+						   .fd = lossy_fd,
+						   .destroy = lossy_destroy };
 	struct fl_seal *seal;
 
-	assert_null(fl_nats_create(b, is_operator ? "os.v1.out.x.h" : "os.v1.in.x.h",
-				   is_operator ? "os.v1.in.x.h" : "os.v1.out.x.h", &carrier));
+	end->lossy = (struct lossy){ .base.ops = &ops, .per_cent = lost, .random = is_operator };
+	assert_null(fl_nats_create(end->broker, is_operator ? "os.v1.out.x.h" : "os.v1.in.x.h",
+				   is_operator ? "os.v1.in.x.h" : "os.v1.out.x.h", &end->lossy.inner));
 	assert_null(fl_seal_create(public, secret, other, is_operator, &seal));
-	assert_null(fl_link_create(carrier, seal, NULL, NULL, &end->link));
+	assert_null(fl_link_create(&end->lossy.base, seal, NULL, NULL, &end->link));
 }
 
-static void work(struct end *end, uint64_t last)
+/* Message n: its number, and more of it, by its number too. */
+static size_t message_of(uint64_t n, uint8_t message[MESSAGE_MAX])
 {
+	size_t len = sizeof(n) + n * 37 % (MESSAGE_MAX - sizeof(n));
+
+	memset(message, (int)n, len);
+	memcpy(message, &n, sizeof(n));
+	return len;
+}
+
+static void work(struct end *end)
+{
+	uint8_t message[MESSAGE_MAX];
 	enum fl_kind kind;
 	const void *data;
 	size_t len;
 
-	for (unsigned i = 0; i < 50 && end->sent < last && fl_link_pending(end->link) < 100000; i++) {
-		end->sent++;
-		assert_null(fl_link_send(end->link, FL_SAY, &end->sent, sizeof(end->sent)));
+	for (unsigned i = 0; i < 50 && end->sent < LAST && fl_link_pending(end->link) < 1000000; i++) {
+		size_t size = message_of(++end->sent, message);
+
+		assert_null(fl_link_send(end->link, FL_SAY, message, size));
 	}
 	assert_null(fl_link_poll(end->link));
 	while (fl_link_receive(end->link, &kind, &data, &len)) {
-		uint64_t n;
-
-		assert_int_equal(len, sizeof(n));
-		memcpy(&n, data, sizeof(n));
-		assert_int_equal(n, end->taken + 1);
-		end->taken = n;
+		assert_int_equal(len, message_of(++end->taken, message));
+		assert_memory_equal(data, message, len);
 	}
 }
 
@@ -254,45 +313,57 @@ static void sleep_until_due(struct end ends[2])
 	poll(p, 2, ot_ms_until(due));
 }
 
-/* The server dies while messages are under way in both directions, twice: each arrives once, in order. */
-static void link_outlives_its_broker(void **state)
+/* Ten thousand messages each way at once, while the server is killed so often, and each so many packets of a
+ * hundred are lost: every one arrives once, in order. */
+static void carry(unsigned kills, unsigned lost)
 {
-	const uint64_t last = 10000;
 	uint8_t op[FL_KEY], os[FL_KEY], hp[FL_KEY], hs[FL_KEY];
 	struct end ends[2] = { 0 };
 	struct server s;
-	unsigned kills = 0;
+	unsigned killed = 0;
 
-	(void)state;
 	if (!is_there())
 		skip();
 	choose_port(&s);
 	start(&s);
-	struct fl_broker *b[2] = { connect_to(&s), connect_to(&s) };
-
 	crypto_kx_keypair(op, os);
 	crypto_kx_keypair(hp, hs);
-	make_end(&ends[0], b[0], true, op, os, hp);
-	make_end(&ends[1], b[1], false, hp, hs, op);
+	ends[0].broker = connect_to(&s);
+	ends[1].broker = connect_to(&s);
+	make_end(&ends[0], true, lost, op, os, hp);
+	make_end(&ends[1], false, lost, hp, hs, op);
 	uint64_t end = ot_now_ns() + 2 * LONG_NS;
 
-	while (ends[0].taken < last || ends[1].taken < last) {
+	while (ends[0].taken < LAST || ends[1].taken < LAST) {
 		assert_true(ot_now_ns() < end);
-		work(&ends[0], last);
-		work(&ends[1], last);
-		if (kills < 2 && ends[0].taken > last / 3 * (kills + 1)) {
-			kills++;
+		work(&ends[0]);
+		work(&ends[1]);
+		if (killed < kills && ends[0].taken > LAST / (kills + 1) * (killed + 1)) {
+			killed++;
 			kill_it(&s);
 			start(&s);
 		}
 		sleep_until_due(ends);
 	}
-	assert_int_equal(kills, 2);
+	assert_int_equal(killed, kills);
+	assert_true(!lost || (ends[0].lossy.lost && ends[1].lossy.lost));
 	for (int i = 0; i < 2; i++) {
 		fl_link_destroy(ends[i].link);
-		fl_broker_unref(b[i]);
+		fl_broker_unref(ends[i].broker);
 	}
 	kill_it(&s);
+}
+
+static void link_outlives_its_broker(void **state)
+{
+	(void)state;
+	carry(2, 0);
+}
+
+static void link_over_a_lossy_broker(void **state)
+{
+	(void)state;
+	carry(1, 10);
 }
 
 int main(void)
@@ -302,6 +373,7 @@ int main(void)
 		cmocka_unit_test(messages),
 		cmocka_unit_test(no_server),
 		cmocka_unit_test(link_outlives_its_broker),
+		cmocka_unit_test(link_over_a_lossy_broker),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
