@@ -24,8 +24,10 @@ struct ot_err *fl_spec_parse(const char *spec, struct ot_arena *arena, const cha
 				  "%s: ssh://HOST/GUESTS names a host and, as -g does there, its "
 				  "guests: ssh://h1/web01, 'ssh://h1/*'",
 				  spec);
-	if (strchr(slash + 1, '/') || strchr(slash + 1, ' '))
-		return ot_err_new(OT_ERR_SYNTAX, "%s: a guest's name has no / and no blank", spec);
+	if (slash[1] != '/' && strchr(slash + 1, '/')) /* a path is a socket's */
+		return ot_err_new(OT_ERR_SYNTAX, "%s: a guest's name has no /", spec);
+	if (strchr(slash + 1, ' '))
+		return ot_err_new(OT_ERR_SYNTAX, "%s: a guest's name has no blank", spec);
 	*ret_host = ot_arena_strndup(arena, host, (size_t)(slash - host));
 	*ret_guests = ot_arena_strdup(arena, slash + 1);
 	return *ret_host && *ret_guests ? NULL : ot_err_nomem();
