@@ -14,6 +14,8 @@
 #include "fleet/link/seal.h"
 #include "fleet/operator/internal.h"
 
+#define ROUNDS 64 /* of polls, before other hosts have their turn */
+
 /* --- life ----------------------------------------------------------------------------------------------- */
 
 static struct ot_err *greet(struct fl_host *h)
@@ -287,28 +289,34 @@ static struct ot_err *take(struct fl_host *h, enum fl_kind kind, const void *dat
 
 /* --- what has come -------------------------------------------------------------------------------------- */
 
-static struct ot_err *take_all(struct fl_host *h)
+static struct ot_err *take_all(struct fl_host *h, bool *ret_any)
 {
 	enum fl_kind kind;
 	const void *data;
 	size_t len;
 
-	while (!fl_host_is_over(h) && fl_link_receive(h->link, &kind, &data, &len))
+	*ret_any = false;
+	while (!fl_host_is_over(h) && fl_link_receive(h->link, &kind, &data, &len)) {
+		*ret_any = true;
 		OT_TRY(take(h, kind, data, len));
+	}
 	return NULL;
 }
 
-/* *ret_broken: the link has failed, which is the error if nothing else is. */
+/* Until a poll, which acknowledges what was taken, has brought nothing more; a host that never stops is one
+ * of several. *ret_broken: the link has failed, which is the error if nothing else is. */
 static struct ot_err *pump(struct fl_host *h, struct ot_err **ret_broken)
 {
+	bool any = true;
+
 	*ret_broken = NULL;
-	if (!h->link)
-		return NULL;
-	*ret_broken = fl_link_poll(h->link);
-	struct ot_err *err = take_all(h);
-	if (!err && !*ret_broken)
-		*ret_broken = fl_link_poll(h->link); /* acknowledge, and send what that has brought about */
-	return err;
+	for (unsigned i = 0; i < ROUNDS && h->link && any && !*ret_broken; i++) {
+		*ret_broken = fl_link_poll(h->link);
+		struct ot_err *err = take_all(h, &any);
+		if (err)
+			return err;
+	}
+	return NULL;
 }
 
 struct ot_err *fl_host_pump_strictly(struct fl_host *h)
