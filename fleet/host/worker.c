@@ -184,7 +184,9 @@ static struct ot_err *trace_loop(struct fl_worker *w, enum vp_session_state *sta
 		if (w->stopped)
 			break;
 		OT_TRY(fl_send_waiting(w, false, &more));
-		poll_link(w);
+		take_messages(w); /* what sending has brought wakes nobody later */
+		if (w->stopped)
+			break;
 		OT_TRY(set_wake(w));
 		OT_TRY(vp_session_sleep(w->session, w->wake.epoll_fd));
 		OT_TRY(vp_session_take(w->session, state));

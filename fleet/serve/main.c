@@ -2,6 +2,7 @@
 /* outsight-serve: what runs on a host of a fleet, and keys. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,7 +30,12 @@ static const char usage[] =
 static int serve_stdio(void)
 {
 	char host[256] = "";
-	const struct fl_worker_config config = { .host = host, .lease_ns = fl_serve_lease_ns() };
+	const struct fl_worker_config config = {
+		.host = host,
+		/* for tests: their small guests have no symbols */
+		.vmlinux = getenv("OUTSIGHT_FLEET_VMLINUX"),
+		.lease_ns = fl_serve_lease_ns(),
+	};
 	struct fl_carrier *carrier;
 	struct fl_link *link;
 
