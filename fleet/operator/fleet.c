@@ -268,18 +268,25 @@ static struct ot_err *set_timer(struct fl_fleet *fleet)
 									       : NULL;
 }
 
+/* What is due at once is due at the link's now, which is not before it was asked. */
+static bool is_due(const struct fl_host *h)
+{
+	const uint64_t due = h->link ? fl_link_due_ns(h->link) : UINT64_MAX;
+
+	return due <= ot_now_ns();
+}
+
 /* Hosts whose link has something, or is to do something. */
 static struct ot_err *pump_due(struct fl_fleet *fleet)
 {
 	struct epoll_event events[64];
 	const int n = epoll_wait(fleet->set, events, OT_ARRAY_SIZE(events), 0);
-	const uint64_t now = ot_now_ns();
 
 	for (int i = 0; i < n; i++)
 		if (events[i].data.u32 < fleet->nhosts)
 			OT_TRY(fl_host_pump(fleet->hosts[events[i].data.u32]));
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		if (fleet->hosts[i]->link && fl_link_due_ns(fleet->hosts[i]->link) <= now)
+		if (is_due(fleet->hosts[i]))
 			OT_TRY(fl_host_pump(fleet->hosts[i]));
 	return NULL;
 }
