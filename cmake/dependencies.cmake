@@ -13,6 +13,7 @@ pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)      # liblzma-dev
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)      # libzstd-dev
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)        # liblz4-dev
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)  # libsodium-dev
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd) # libmicrohttpd-dev
 # Headers only: both are loaded when a domain of libvirt's is asked about (vmm-probe/machines/libs.h).
 pkg_check_modules(LIBVIRT REQUIRED libvirt)                   # libvirt-dev
 pkg_check_modules(LIBXML2 REQUIRED libxml-2.0)                # libxml2-dev

@@ -57,6 +57,16 @@ static struct ot_err *set_state(struct reading *r)
 	return fl_value_path(&r->lines, &r->conf->state);
 }
 
+static struct ot_err *set_metrics(struct reading *r)
+{
+	return fl_value_address(&r->lines, &r->conf->metrics);
+}
+
+static struct ot_err *set_standing(struct reading *r)
+{
+	return fl_value_path(&r->lines, &r->conf->standing);
+}
+
 static struct ot_err *set_workers(struct reading *r)
 {
 	return fl_value_number(&r->lines, 1, FL_WORKERS_MAX, &r->conf->workers);
@@ -110,6 +120,8 @@ static const struct {
 	{ "credentials", set_credentials, 1, 1, false },
 	{ "key", set_key, 1, 1, false },
 	{ "state", set_state, 1, 1, false },
+	{ "metrics", set_metrics, 1, 1, false },
+	{ "standing", set_standing, 1, 1, false },
 	{ "workers", set_workers, 1, 1, false },
 	{ "operator", set_operator, 2, 2, false },
 	{ "guests", set_guests, 1, FL_WORDS_MAX, true },
@@ -231,7 +243,10 @@ static struct ot_err *set_own_name(struct fl_conf *conf, struct ot_arena *arena)
 
 struct ot_err *fl_conf_read(const char *path, struct ot_arena *arena, struct fl_conf *ret)
 {
-	struct fl_conf conf = { .key = FL_HOST_KEY_PATH, .state = FL_STATE_PATH, .workers = FL_WORKERS };
+	struct fl_conf conf = { .key = FL_HOST_KEY_PATH,
+				.state = FL_STATE_PATH,
+				.standing = FL_STANDING_PATH,
+				.workers = FL_WORKERS };
 	struct reading r = { .arena = arena, .conf = &conf };
 
 	conf.operators = ot_arena_alloc(arena, FL_OPERATORS_MAX * sizeof(*conf.operators));

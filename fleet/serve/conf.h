@@ -4,12 +4,16 @@
 #ifndef FLEET_SERVE_CONF_H
 #define FLEET_SERVE_CONF_H
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include "base/arena.h"
 #include "fleet/trust/keys.h"
 
 #define FL_CONF_PATH     "/etc/outsight/serve.conf"
 #define FL_HOST_KEY_PATH "/etc/outsight/host.key"
 #define FL_STATE_PATH    "/var/lib/outsight"
+#define FL_STANDING_PATH "/etc/outsight/standing.d"
 #define FL_OPERATORS_MAX 64u
 #define FL_WORKERS       8u
 #define FL_WORKERS_MAX   256u
@@ -31,11 +35,20 @@ struct fl_conf_operator {
 	uint64_t bytes_per_s;
 };
 
+/* Of this machine; family 0: none. */
+union fl_address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
 struct fl_conf {
 	const char *name;        /* of the host */
 	const char *nats;        /* NULL: none is named */
 	const char *credentials; /* NULL */
 	const char *key, *state;
+	union fl_address metrics; /* where they are served; of family 0, no program stands */
+	const char *standing;     /* the folder of standing programs */
 	uint32_t workers;
 	struct fl_conf_operator *operators;
 	size_t noperators;

@@ -2,8 +2,10 @@
 /* Values of serve.conf. */
 #include "fleet/serve/conf_value.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -116,5 +118,39 @@ struct ot_err *fl_value_patterns(const struct fl_lines *lines, struct ot_arena *
 	for (size_t i = 0; i < n; i++)
 		items[i] = lines->words[i + 1];
 	*ret = (struct fl_patterns){ items, n };
+	return NULL;
+}
+
+/* @host: numbers, not a name, whose meaning others decide. */
+static bool parse_address(const char *host, size_t len, bool brackets, uint16_t port, union fl_address *ret)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (len >= sizeof(text))
+		return false;
+	snprintf(text, sizeof(text), "%.*s", (int)len, host);
+	memset(ret, 0, sizeof(*ret));
+	if (brackets) {
+		ret->v6.sin6_family = AF_INET6;
+		ret->v6.sin6_port = htons(port);
+		return inet_pton(AF_INET6, text, &ret->v6.sin6_addr) == 1;
+	}
+	ret->v4.sin_family = AF_INET;
+	ret->v4.sin_port = htons(port);
+	return inet_pton(AF_INET, text, &ret->v4.sin_addr) == 1;
+}
+
+struct ot_err *fl_value_address(const struct fl_lines *lines, union fl_address *ret)
+{
+	const char *text = lines->words[1], *colon = strrchr(text, ':'), *unit;
+	const char *host = colon ? text : "127.0.0.1";
+	size_t len = colon ? (size_t)(colon - text) : strlen(host);
+	bool brackets = len > 2 && host[0] == '[' && host[len - 1] == ']';
+	uint64_t port;
+
+	if (!split(colon ? colon + 1 : text, &port, &unit) || *unit || port > UINT16_MAX ||
+	    !parse_address(host + brackets, len - 2 * brackets, brackets, (uint16_t)port, ret))
+		return fl_lines_error(lines, "%s: %s is neither a port nor ADDRESS:PORT, [ADDRESS]:PORT",
+				      lines->words[0], text);
 	return NULL;
 }

@@ -18,6 +18,8 @@ OT_MUST_CHECK struct ot_err *fl_value_percent(const struct fl_lines *lines, uint
 OT_MUST_CHECK struct ot_err *fl_value_seconds(const struct fl_lines *lines, uint32_t *ret);
 /** A number of bytes, with k, m or g. */
 OT_MUST_CHECK struct ot_err *fl_value_bytes(const struct fl_lines *lines, uint64_t *ret);
+/** PORT, of 127.0.0.1, or ADDRESS:PORT, [ADDRESS]:PORT of IPv6. */
+OT_MUST_CHECK struct ot_err *fl_value_address(const struct fl_lines *lines, union fl_address *ret);
 /** All words behind the first. */
 OT_MUST_CHECK struct ot_err *fl_value_patterns(const struct fl_lines *lines, struct ot_arena *arena,
 					       struct fl_patterns *ret);

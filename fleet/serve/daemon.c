@@ -16,6 +16,7 @@
 #include "fleet/link/broker.h"
 #include "fleet/serve/gate.h"
 #include "fleet/serve/serve.h"
+#include "fleet/serve/standing/run.h"
 
 #define SUBJECT_WHO "os.v1.who"
 #define SUBJECT_RUN "os.v1.run."
@@ -28,10 +29,11 @@ struct daemon {
 	struct fl_identity identity;
 	struct fl_gate gate;
 	struct fl_workers workers;
+	struct fl_metrics_process metrics;
 	struct fl_broker *broker;
 	struct fl_inbox *who, *run;
 	int signals;
-	bool ending;
+	bool ending, metrics_only;
 };
 
 static void log_line(void *arg, const char *line)
@@ -87,10 +89,23 @@ static struct ot_err *begin_session(struct daemon *d, const struct fl_gate_resul
 	return fl_workers_start(&d->workers, d->conf_path, d->nats, result->operator->name, &ticket);
 }
 
+/* What the process of the metrics tells of requests. */
+static void count(struct daemon *d, bool begun)
+{
+	struct fl_counts *c = d->metrics.counts;
+
+	if (!c)
+		return;
+	c->requests++;
+	c->begun += begun;
+	c->refused = d->gate.refused;
+}
+
 static void take_request(struct daemon *d, const struct fl_broker_message *m)
 {
 	struct fl_gate_result result;
 	struct ot_arena arena;
+	bool begun = false;
 
 	if (!m->reply)
 		return; /* nobody waits for what would be answered */
@@ -98,11 +113,12 @@ static void take_request(struct daemon *d, const struct fl_broker_message *m)
 	struct ot_err *err = fl_gate_take(&d->gate, m->data, m->len, (uint64_t)time(NULL), &arena, &result);
 
 	if (!err && result.run)
-		err = begin_session(d, &result, m->reply);
+		err = begin_session(d, &result, m->reply), begun = !err;
 	else if (!err && result.answer.len)
 		err = fl_broker_publish(d->broker, m->reply, NULL, result.answer.data, result.answer.len);
 	if (err)
 		log_error("a request failed", err);
+	count(d, begun);
 	fl_gate_result_deinit(&result);
 	ot_arena_deinit(&arena);
 }
@@ -140,7 +156,7 @@ static void take_signals(struct daemon *d)
 
 	while (read(d->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGHUP)
-			reload(d);
+			reload(d), fl_metrics_reload(&d->metrics);
 		else if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
 			d->ending = true;
 	}
@@ -163,6 +179,12 @@ static struct ot_err *hold_signals(struct daemon *d)
 }
 
 /* --- the daemon's life -------------------------------------------------------------------------------- */
+
+/* A host without a broker, whose metrics are wanted: it needs no key either, and no process beside it. */
+static bool serves_metrics_only(const struct daemon *d, const char *nats)
+{
+	return !nats && !d->conf.nats && d->conf.metrics.any.sa_family;
+}
 
 static struct ot_err *choose_broker(struct daemon *d, const char *nats)
 {
@@ -192,10 +214,15 @@ static struct ot_err *open_all(struct daemon *d, const char *nats)
 {
 	OT_TRY(fl_trust_start());
 	OT_TRY(fl_conf_read(d->conf_path, &d->arena, &d->conf));
+	d->metrics_only = serves_metrics_only(d, nats);
+	if (d->metrics_only)
+		return NULL;
 	OT_TRY(choose_broker(d, nats));
 	OT_TRY(fl_identity_read(d->conf.key, &d->identity));
 	OT_TRY(fl_replay_open(d->conf.state, (uint64_t)time(NULL), &d->gate.replay));
 	OT_TRY(hold_signals(d));
+	if (d->conf.metrics.any.sa_family)
+		OT_TRY(fl_metrics_open(&d->metrics));
 	d->gate.conf = &d->conf;
 	d->gate.identity = &d->identity;
 	d->gate.log = log_line;
@@ -210,12 +237,17 @@ static void loop(struct daemon *d)
 	struct fl_broker_message m;
 
 	while (!d->ending) {
+		int ms = d->conf.metrics.any.sa_family ? fl_metrics_step(&d->metrics, d->conf_path) : -1;
 		struct pollfd p[] = { { d->signals, POLLIN, 0 },
 				      { fl_inbox_fd(d->who), POLLIN, 0 },
 				      { fl_inbox_fd(d->run), POLLIN, 0 } };
 
-		poll(p, OT_ARRAY_SIZE(p), -1);
+		poll(p, OT_ARRAY_SIZE(p), ms);
 		take_signals(d);
+		if (d->metrics.counts) {
+			d->metrics.counts->running = d->workers.count;
+			d->metrics.counts->failed = d->workers.failed;
+		}
 		/* an invitation is not behind a flood of questions */
 		if (fl_inbox_next(d->run, &m))
 			take_request(d, &m);
@@ -229,6 +261,7 @@ static void close_all(struct daemon *d)
 	fl_inbox_close(d->who);
 	fl_inbox_close(d->run);
 	fl_workers_end(&d->workers);
+	fl_metrics_end(&d->metrics);
 	fl_broker_unref(d->broker);
 	fl_replay_close(d->gate.replay);
 	fl_identity_wipe(&d->identity);
@@ -247,11 +280,13 @@ int fl_serve_daemon(const char *conf_path, const char *nats)
 	ot_buf_init(&line);
 	/* no core file has this host's key, and no other process of its user reads it */
 	prctl(PR_SET_DUMPABLE, 0);
-	d = (struct daemon){ .conf_path = conf_path, .signals = -1 };
+	d = (struct daemon){ .conf_path = conf_path, .signals = -1, .metrics = { .counts_fd = -1 } };
 	ot_arena_init(&d.arena);
 	struct ot_err *err = open_all(&d, nats);
 
-	if (!err) {
+	if (!err && d.metrics_only) {
+		err = fl_standing_run(&d.conf, NULL, fl_serve_log);
+	} else if (!err) {
 		ot_buf_printf(&line, "fleet: %s serves %zu operators", d.conf.name, d.conf.noperators);
 		fl_serve_log(ot_buf_str(&line));
 		loop(&d);

@@ -19,6 +19,7 @@ static void log_stranger(struct fl_gate *gate, const char *why, uint64_t now)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf line;
 
+	gate->refused++;
 	ot_buf_init(&line);
 	if (now >= gate->window + WINDOW_S || now < gate->window) {
 		if (gate->untold) {
@@ -93,6 +94,7 @@ static struct ot_err *answer_verdict(const struct fl_gate *gate, const struct fl
 static struct ot_err *refuse(struct fl_gate *gate, enum fl_reason reason, struct ot_err *why,
 			     struct fl_gate_result *ret)
 {
+	gate->refused++;
 	log_request(gate, ret->operator, & ret->request, "refused", ot_err_message(why));
 	struct ot_err *err = NULL;
 
@@ -118,6 +120,7 @@ static struct ot_err *take_invitation(struct fl_gate *gate, uint64_t now, struct
 
 	/* a repeated one is not answered: the first one's sender has its answer */
 	if (why && ot_err_code(why) == OT_ERR_PERMISSION) {
+		gate->refused++;
 		log_request(gate, ret->operator, & ret->request, "refused", ot_err_message(why));
 		ot_err_destroy(why);
 		return NULL;

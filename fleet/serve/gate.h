@@ -29,6 +29,7 @@ struct fl_gate {
 	void *arg;
 	uint64_t window; /* FL_GATE_LINES: the ten seconds, and how many lines and others there were */
 	unsigned lines, untold;
+	uint64_t refused; /* requests, since it began */
 };
 
 /* What to do. */

@@ -12,6 +12,11 @@ void fl_serve_log_verbosely(void)
 	verbose = true;
 }
 
+bool fl_serve_log_is_verbose(void)
+{
+	return verbose;
+}
+
 void fl_serve_log(const char *line)
 {
 	if (!ot_log_send(line, true) || verbose)

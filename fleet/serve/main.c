@@ -137,6 +137,11 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "--session")) /* the daemon's own: workers.c */
 		return fl_serve_session(argv[2], argv[3]);
+	if (argc >= 3 && !strcmp(argv[1], "--standing")) { /* as well: metrics.c */
+		if (argc > 3)
+			fl_serve_log_verbosely();
+		return fl_serve_metrics(argv[2]);
+	}
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (opt == OPT_CONF)
 			conf = optarg;

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "fleet/serve/conf.h"
+#include "fleet/serve/standing/counts.h"
 #include "fleet/serve/ticket.h"
 
 enum { FL_EXIT_OK = 0, FL_EXIT_FAILED = 1, FL_EXIT_USAGE = 2 };
@@ -15,6 +16,7 @@ enum { FL_EXIT_OK = 0, FL_EXIT_FAILED = 1, FL_EXIT_USAGE = 2 };
 /** A line to the system's log; and to standard error, where no log takes it or @p verbose was asked for. */
 void fl_serve_log(const char *line);
 void fl_serve_log_verbosely(void);
+bool fl_serve_log_is_verbose(void);
 /** Say why nothing can be done, and free @p err; FL_EXIT_FAILED. */
 int fl_serve_fail(struct ot_err *err);
 
@@ -27,6 +29,27 @@ int fl_serve_session(const char *conf_path, const char *nats);
 /** How long an operator may be silent, ns. A test can't wait for ten seconds each time: shorter by the
  * environment, never longer. */
 uint64_t fl_serve_lease_ns(void);
+
+/* --- metrics.c ---------------------------------------------------------------------------------------- */
+
+/* The process of standing programs and metrics (standing/run.h). */
+struct fl_metrics_process {
+	pid_t pid;    /* 0: it does not run */
+	uint64_t due; /* when it begins again */
+	struct fl_counts *counts;
+	int counts_fd;
+};
+
+/** What that process is. */
+int fl_serve_metrics(const char *conf_path);
+OT_MUST_CHECK struct ot_err *fl_metrics_open(struct fl_metrics_process *m);
+/** Start it, if it is time to, and take it if it has ended; in how many ms this is due again, -1: when
+ * something has happened. */
+int fl_metrics_step(struct fl_metrics_process *m, const char *conf_path);
+/** SIGHUP: it reads its folder again. */
+void fl_metrics_reload(const struct fl_metrics_process *m);
+/** End it, and wait for it. */
+void fl_metrics_end(struct fl_metrics_process *m);
 
 /* --- guests.c ----------------------------------------------------------------------------------------- */
 
@@ -46,6 +69,7 @@ struct fl_session_process {
 struct fl_workers {
 	struct fl_session_process items[FL_WORKERS_MAX];
 	unsigned count;
+	uint64_t failed; /* that ended otherwise than as they should, since the daemon began */
 };
 
 /** Start this program again as the session of @p ticket. */

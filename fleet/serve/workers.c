@@ -107,6 +107,7 @@ void fl_workers_reap(struct fl_workers *workers)
 			continue;
 		}
 		report(w, status);
+		workers->failed += status != 0;
 		*w = workers->items[--workers->count];
 	}
 }

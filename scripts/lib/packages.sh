@@ -4,7 +4,7 @@
 
 BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkg-config python3 libcapstone-dev libelf-dev libdw-dev
 	libseccomp-dev libexpat1-dev libncurses-dev libcmocka-dev zlib1g-dev liblzma-dev libzstd-dev liblz4-dev libvirt-dev libxml2-dev libsodium-dev
-	libnats-dev)
+	libnats-dev libmicrohttpd-dev)
 # A terminal, for what is drawn on one, and readers of what is written for programs.
 TEST_PACKAGES=(python3-pyte jq libxml2-utils protobuf-compiler nats-server)
 PAGE_PACKAGES=(chromium)

@@ -96,6 +96,8 @@ MAY_USE = {
     "fleet/host": DIF + LANG + ["consumer", "fleet/link", "fleet/wire", "vmm-probe/attach", "vmm-probe/session", "vmm-probe/hosts"] + PROBE,
     "fleet/operator": DIF + LANG + ["consumer", "fleet/link", "fleet/trust", "fleet/wire", "vmm-probe/session"] + PROBE,
     "fleet/serve": ["base", "dif/obj/program.h", "fleet/host", "fleet/link", "fleet/trust", "fleet/wire", "vmm-probe/hosts"],
+    # It runs programs by outsight's command line, and knows nothing of sessions.
+    "fleet/serve/standing": ["base", "fleet/trust", "fleet/serve/conf.h", "fleet/serve/conf_value.h"],
     # DTrace's functions over the consumer, which includes its own public headers as its users do.
     "lib": DIF + LANG + ["consumer", "vmm-probe/session", "vmm-probe/attach"],
     # The live view asks guests by the program's command line, not by sessions of its own.

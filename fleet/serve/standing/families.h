@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The metrics of several programs as one text: a family that several programs have stands there once, with
+ * the rows of all, each with a label `program`.
+ *
+ * What a program's process wrote is not trusted to be right: whatever would make the whole text invalid for
+ * its reader is left out and counted, which are families of another type or name, lines that are no samples,
+ * and names that are not the output's.
+ */
+#ifndef FLEET_SERVE_STANDING_FAMILIES_H
+#define FLEET_SERVE_STANDING_FAMILIES_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/map.h"
+
+#define FL_FAMILIES_MAX 4096u
+#define FL_FAMILY_NAME  256u
+/* What outsight-serve says of itself begins so, and no program's does. */
+#define FL_OWN_METRICS  "outsight_serve_"
+
+struct fl_family {
+	struct ot_buf text; /* its HELP and TYPE, and its rows */
+	char type[16];
+};
+
+struct fl_families {
+	struct fl_family *items[FL_FAMILIES_MAX]; /* in order of their first program */
+	size_t count;
+	struct ot_map names; /* of families and of histograms' series → family */
+};
+
+void fl_families_init(struct fl_families *f);
+void fl_families_deinit(struct fl_families *f);
+
+/** Take @p program's text. @p ret_refused: how many families and lines were left out. */
+OT_MUST_CHECK struct ot_err *fl_families_take(struct fl_families *f, const char *program, const char *text,
+					      size_t len, uint64_t *ret_refused);
+/** Append all. */
+void fl_families_put(const struct fl_families *f, struct ot_buf *out);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One page by HTTP, /metrics, without a thread: whoever polls runs it. */
+#ifndef FLEET_SERVE_STANDING_HTTP_H
+#define FLEET_SERVE_STANDING_HTTP_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "fleet/serve/conf.h"
+
+struct fl_http;
+
+struct fl_http_config {
+	const union fl_address *address;
+	/** Append the page. */
+	struct ot_err *(*page)(void *arg, struct ot_buf *out);
+	void *arg;
+};
+
+OT_MUST_CHECK struct ot_err *fl_http_create(const struct fl_http_config *config, struct fl_http **ret);
+void fl_http_destroy(struct fl_http *http);
+/** Readable: fl_http_run() has something to do. */
+int fl_http_fd(const struct fl_http *http);
+void fl_http_run(struct fl_http *http);
+/** The port that it listens at, if the address had 0. */
+uint16_t fl_http_port(const struct fl_http *http);
+/** In so many ms at most fl_http_run() is due; -1: not before something happens. */
+int fl_http_timeout_ms(const struct fl_http *http);
+
+#endif
