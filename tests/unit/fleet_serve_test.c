@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <arpa/inet.h>
+
 #include <cmocka.h>
 
 #include "base/cleanup.h"
@@ -142,6 +144,58 @@ static void defaults(void **state)
 	assert_int_equal(conf.noperators, 0);
 }
 
+static void addresses(void **state)
+{
+	static const struct {
+		const char *text, *host;
+		int family;
+		uint16_t port;
+	} cases[] = {
+		{ "9464", "127.0.0.1", AF_INET, 9464 },
+		{ "0", "127.0.0.1", AF_INET, 0 },
+		{ "10.0.0.7:80", "10.0.0.7", AF_INET, 80 },
+		{ "[::1]:65535", "::1", AF_INET6, 65535 },
+	};
+	struct test *t = *state;
+	char line[64], host[INET6_ADDRSTRLEN];
+	struct fl_conf conf;
+
+	assert_null(read_conf(t, "", &conf));
+	assert_int_equal(conf.metrics.any.sa_family, 0);
+	assert_string_equal(conf.standing, "/etc/outsight/standing.d");
+	for (size_t i = 0; i < OT_ARRAY_SIZE(cases); i++) {
+		bool v6 = cases[i].family == AF_INET6;
+
+		snprintf(line, sizeof(line), "metrics %s\nstanding /s", cases[i].text);
+		assert_null(read_conf(t, line, &conf));
+		assert_int_equal(conf.metrics.any.sa_family, cases[i].family);
+		assert_int_equal(ntohs(v6 ? conf.metrics.v6.sin6_port : conf.metrics.v4.sin_port),
+				 cases[i].port);
+		inet_ntop(cases[i].family,
+			  v6 ? (void *)&conf.metrics.v6.sin6_addr : (void *)&conf.metrics.v4.sin_addr, host,
+			  sizeof(host));
+		assert_string_equal(host, cases[i].host);
+	}
+	assert_string_equal(conf.standing, "/s");
+}
+
+static void wrong_addresses(void **state)
+{
+	static const char *const cases[] = { "65536", "-1",       "localhost:80", ":80",  "::1:80",
+					     "[::1]", "1.2.3.4:", "1.2.3:80",     "[]:1", "[1.2.3.4]:80",
+					     "1x",    "[::1]:1x", "[:1",          "x" };
+	struct test *t = *state;
+	struct fl_conf conf;
+	char line[64], message[128];
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(cases); i++) {
+		snprintf(line, sizeof(line), "metrics %s", cases[i]);
+		snprintf(message, sizeof(message),
+			 "conf:1: metrics: %s is neither a port nor ADDRESS:PORT, [ADDRESS]:PORT", cases[i]);
+		expect(read_conf(t, line, &conf), OT_ERR_SYNTAX, message);
+	}
+}
+
 static void wrong_lines(void **state)
 {
 	static const struct {
@@ -156,6 +210,8 @@ static void wrong_lines(void **state)
 		{ "nats http://x",
 		  "conf:1: http://x is no address of a broker: nats://HOST:PORT, tls://HOST:PORT" },
 		{ "key host.key", "conf:1: key: host.key is no absolute path" },
+		{ "standing standing.d", "conf:1: standing: standing.d is no absolute path" },
+		{ "metrics 1 2", "conf:1: metrics needs one value" },
 		{ "workers 0", "conf:1: workers: 0 is no number from 1 to 256" },
 		{ "workers 257", "conf:1: workers: 257 is no number from 1 to 256" },
 		{ "workers 99999999999999999999",
@@ -422,6 +478,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(whole_conf, setup, teardown),
 		cmocka_unit_test_setup_teardown(defaults, setup, teardown),
+		cmocka_unit_test_setup_teardown(addresses, setup, teardown),
+		cmocka_unit_test_setup_teardown(wrong_addresses, setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(limits, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_wrote_it, setup, teardown),

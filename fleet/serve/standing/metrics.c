@@ -169,11 +169,7 @@ struct ot_err *fl_standing_metrics(struct fl_standing *s, uint64_t now_ns, struc
 	s->scrapes++;
 	fl_families_init(&f);
 	for (size_t i = 0; i < s->count && !err; i++) {
-		struct fl_program *p = s->programs[i];
-
-		if (is_idle(p))
-			fl_program_begin(p, now_ns);
-		err = take_program(s, p, &f);
+		err = take_program(s, s->programs[i], &f);
 	}
 	if (!err) {
 		fl_families_put(&f, out);
@@ -182,5 +178,9 @@ struct ot_err *fl_standing_metrics(struct fl_standing *s, uint64_t now_ns, struc
 		err = out->failed ? ot_err_nomem() : NULL;
 	}
 	fl_families_deinit(&f);
+	/* by now it was told that they did not run */
+	for (size_t i = 0; i < s->count; i++)
+		if (is_idle(s->programs[i]))
+			fl_program_begin(s->programs[i], now_ns);
 	return err;
 }

@@ -40,7 +40,7 @@ def labels_of(text):
 def sample_of(line):
     match = re.fullmatch(r"([^ {]+)(?:\{(.*)\})? ([^ ]+)", line)
     assert match and NAME.fullmatch(match[1]), line
-    return match[1], labels_of(match[2] or ""), int(match[3])
+    return match[1], labels_of(match[2] or ""), (float if "." in match[3] else int)(match[3])
 
 
 def check_histogram(family):
