@@ -119,17 +119,19 @@ static struct ot_err *connect_error(const struct fl_nats_calls *n, natsStatus s,
 			  n->natsStatus_GetText(s));
 }
 
-/* Threads that are made meanwhile get no signals of this process. */
-static natsStatus connect_quietly(const struct fl_nats_calls *n, natsOptions *opts, natsConnection **ret)
+/* Threads that are made until restore() get no signals of this process: libnats makes some at its first call,
+ * some for a connection, one for subscriptions. */
+static void block_signals(sigset_t *before)
 {
-	sigset_t all, before;
+	sigset_t all;
 
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	natsStatus s = n->natsConnection_Connect(ret, opts);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+}
 
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return s == NATS_NOT_YET_CONNECTED ? NATS_OK : s;
+static void restore_signals(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 static struct ot_err *open_connection(struct fl_broker *b, const struct fl_broker_config *config)
@@ -141,10 +143,10 @@ static struct ot_err *open_connection(struct fl_broker *b, const struct fl_broke
 	if (!s)
 		s = set_options(b->nats, opts, config, urls);
 	if (!s)
-		s = connect_quietly(b->nats, opts, &b->connection);
+		s = b->nats->natsConnection_Connect(&b->connection, opts);
 	b->nats->natsOptions_Destroy(opts);
 	free(urls);
-	return s ? connect_error(b->nats, s, config->url) : NULL;
+	return s && s != NATS_NOT_YET_CONNECTED ? connect_error(b->nats, s, config->url) : NULL;
 }
 
 /* --- sending ------------------------------------------------------------------------------------------ */
@@ -183,13 +185,8 @@ static void *sender(void *arg)
 
 static struct ot_err *start_sender(struct fl_broker *b)
 {
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int err = pthread_create(&b->sender, NULL, sender, b);
 
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	b->has_sender = !err;
 	return err ? ot_err_os(err, "a thread") : NULL;
 }
@@ -207,12 +204,15 @@ struct ot_err *fl_broker_connect(const struct fl_broker_config *config, struct f
 		return ot_err_nomem();
 	b->nats = nats;
 	b->refs = 1;
+	sigset_t before;
 	struct ot_err *err = fl_queue_init(&b->out);
 
+	block_signals(&before);
 	if (!err)
 		err = open_connection(b, config);
 	if (!err)
 		err = start_sender(b);
+	restore_signals(&before);
 	if (err) {
 		fl_broker_unref(b);
 		return err;
@@ -347,8 +347,12 @@ struct ot_err *fl_inbox_open(struct fl_broker *broker, const char *subject, stru
 		return err;
 	}
 	fl_broker_ref(broker);
+	sigset_t before;
+
+	block_signals(&before);
 	natsStatus s = subscribe(inbox, subject);
 
+	restore_signals(&before);
 	if (s) {
 		fl_inbox_close(inbox);
 		return ot_err_new(OT_ERR_OS, "the broker's %s: %s", subject,

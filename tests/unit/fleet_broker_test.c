@@ -182,6 +182,47 @@ static void queues_have_a_bound(void **state)
 	fl_queue_deinit(&q);
 }
 
+static volatile sig_atomic_t handled_by;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	handled_by = gettid();
+}
+
+/* A signal of the process is this thread's, which may have it blocked for a signalfd: no other thread takes
+ * it. */
+static void signals_stay_here(void **state)
+{
+	struct server s;
+	struct fl_inbox *inbox;
+	sigset_t set, pending;
+
+	(void)state;
+	if (!is_there())
+		skip();
+	choose_port(&s);
+	start(&s);
+	struct fl_broker *b = connect_to(&s);
+
+	assert_null(fl_inbox_open(b, "x", &inbox));
+	assert_true(fl_broker_flush(b, 5000));
+	signal(SIGUSR1, on_signal);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	kill(getpid(), SIGUSR1);
+	poll(NULL, 0, 50); /* for a thread that would take it; one that does not can't be seen not to */
+	sigpending(&pending);
+	assert_true(sigismember(&pending, SIGUSR1));
+	assert_int_equal(handled_by, 0);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	assert_int_equal(handled_by, gettid());
+	fl_inbox_close(inbox);
+	fl_broker_unref(b);
+	kill_it(&s);
+}
+
 static void no_server(void **state)
 {
 	struct server s;
@@ -369,11 +410,9 @@ static void link_over_a_lossy_broker(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(queues_have_a_bound),
-		cmocka_unit_test(messages),
-		cmocka_unit_test(no_server),
-		cmocka_unit_test(link_outlives_its_broker),
-		cmocka_unit_test(link_over_a_lossy_broker),
+		cmocka_unit_test(queues_have_a_bound),      cmocka_unit_test(messages),
+		cmocka_unit_test(signals_stay_here),        cmocka_unit_test(no_server),
+		cmocka_unit_test(link_outlives_its_broker), cmocka_unit_test(link_over_a_lossy_broker),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
