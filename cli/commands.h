@@ -49,6 +49,9 @@ int cli_cmd_tool(int argc, char **argv);
 /** outsight examples [WORD]...: command lines by the question that they answer. */
 int cli_cmd_examples(int argc, char **argv);
 
+/** outsight serve [options of outsight-serve]: guests of this host for other machines. */
+int cli_cmd_serve(int argc, char **argv);
+
 /** The dtrace command line, without a verb: argv[0] is the program. */
 int cli_cmd_dtrace(int argc, char **argv);
 

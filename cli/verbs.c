@@ -13,10 +13,19 @@ static const struct {
 	const char *name;
 	cli_verb *run;
 } verbs[] = {
-	{ "run", cli_cmd_run },       { "guests", cli_cmd_guests },     { "attach", cli_cmd_attach },
-	{ "detach", cli_cmd_detach }, { "doctor", cli_cmd_doctor },     { "compare", cli_cmd_compare },
-	{ "tool", cli_cmd_tool },     { "flame", cli_cmd_flame },       { "heatmap", cli_cmd_heatmap },
-	{ "top", cli_cmd_top },       { "examples", cli_cmd_examples }, { "help", help },
+	{ "run", cli_cmd_run },
+	{ "guests", cli_cmd_guests },
+	{ "attach", cli_cmd_attach },
+	{ "detach", cli_cmd_detach },
+	{ "doctor", cli_cmd_doctor },
+	{ "compare", cli_cmd_compare },
+	{ "tool", cli_cmd_tool },
+	{ "flame", cli_cmd_flame },
+	{ "heatmap", cli_cmd_heatmap },
+	{ "top", cli_cmd_top },
+	{ "examples", cli_cmd_examples },
+	{ "serve", cli_cmd_serve },
+	{ "help", help },
 };
 
 cli_verb *cli_verb_find(const char *name)

@@ -1,8 +1,8 @@
 # What an operator's machine gets. The libraries are loaded into VMMs and the D libraries read by outsight, so
 # both stand in a folder of their own; base/installed.c finds it.
-install(TARGETS outsight outsight-vmm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS outsight outsight-serve outsight-vmm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS vp_tcg vp_hook LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/outsight)
-add_custom_target(installed DEPENDS outsight outsight-vmm vp_tcg vp_hook liboutsight)
+add_custom_target(installed DEPENDS outsight outsight-serve outsight-vmm vp_tcg vp_hook liboutsight)
 # The library, and what is needed to build programs with it; its other name is for those that load DTrace's (lib/CMakeLists.txt).
 install(TARGETS liboutsight LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY lib/outsight DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
@@ -14,8 +14,9 @@ install(DIRECTORY tools/ DESTINATION ${CMAKE_INSTALL_DATADIR}/outsight/tools
 	FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
 	FILES_MATCHING PATTERN "*.d")
 install(FILES docs/outsight.1 docs/outsight-vmm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES docs/outsight-types.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
-install(FILES README.md docs/limits.md docs/tools.md docs/benchmarks.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES docs/outsight-types.5 docs/outsight-serve.conf.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
+install(FILES docs/outsight-serve.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+install(FILES README.md docs/limits.md docs/tools.md docs/fleet.md docs/benchmarks.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # What shells ask at TAB, where bash-completion and zsh look for it.
 install(FILES completions/outsight.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME outsight)

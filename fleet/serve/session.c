@@ -93,6 +93,7 @@ static struct ot_err *run(struct session *s, const char *nats, int *ret_status)
 						 .log = log_line,
 						 .invited = invited,
 						 .arg = s,
+						 .vmlinux = getenv("OUTSIGHT_FLEET_VMLINUX"),
 						 .lease_ns = fl_serve_lease_ns() };
 	const struct fl_broker_config to = { .url = nats,
 					     .credentials = s->conf.credentials,

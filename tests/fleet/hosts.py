@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Hosts of a fleet on this machine: a nats-server, keys, an outsight-serve for each host; and a client of NATS's protocol of the
+tests' own, which listens to what goes by and sends what it likes."""
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
+# pylint: disable=wrong-import-position
+from lib.pace import limit
+
+NATS = shutil.which("nats-server") or shutil.which("nats-server", path="/usr/sbin")
+CONNECT = b'CONNECT {"verbose":false,"pedantic":false,"lang":"tests","version":"1","protocol":1,"headers":false}\r\n'
+
+
+def wait_until(condition, what, seconds=limit(60)):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what() if callable(what) else what}")
+        time.sleep(0.02)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Broker:
+    """The distribution's nats-server on a port of loopback."""
+
+    def __init__(self):
+        self.port = free_port()
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([NATS, "-a", "127.0.0.1", "-p", str(self.port)], stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+
+        def answers():
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as s:
+                return s.recv(4) == b"INFO"
+            return False
+        wait_until(answers, "nats-server listens")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Client:
+    """Of NATS: got has (subject, reply, data) of everything below os.v1."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.file = self.socket.makefile("rb")
+        self.file.readline()
+        self.got = []
+        self.pongs = 0
+        self.socket.sendall(CONNECT + b"SUB os.v1.> 1\r\n")
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+        self.flush()
+
+    def read(self):
+        with contextlib.suppress(OSError, ValueError):
+            while line := self.file.readline():
+                words = line.split()
+                if words[:1] == [b"MSG"]:
+                    data = self.file.read(int(words[-1]) + 2)[:-2]
+                    self.got.append((words[1].decode(), words[3].decode() if len(words) == 5 else "", data))
+                elif words[:1] == [b"PING"]:
+                    self.socket.sendall(b"PONG\r\n")
+                elif words[:1] == [b"PONG"]:
+                    self.pongs += 1
+
+    def publish(self, subject, data, reply=""):
+        self.socket.sendall(f"PUB {subject} {reply + ' ' if reply else ''}{len(data)}\r\n".encode() + data + b"\r\n")
+
+    def flush(self):
+        before = self.pongs
+        self.socket.sendall(b"PING\r\n")
+        wait_until(lambda: self.pongs > before, "the broker answers")
+
+    def seen(self, prefix):
+        return [m for m in list(self.got) if m[0].startswith(prefix)]
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.file.close()
+        self.socket.close()
+
+
+class Host:
+    """An outsight-serve, and what it has logged."""
+
+    def __init__(self, fleet, name, operators, port, env=None):
+        self.fleet, self.name, self.env = fleet, name, env or {}
+        self.conf = fleet.path(f"{name}.conf")
+        self.log_path = fleet.path(f"{name}.log")
+        self.key = fleet.key(name)
+        os.mkdir(fleet.path(f"{name}.state"))
+        self.port = port
+        self.write(operators)
+        self.process = None
+        self.start()
+
+    def write(self, operators):
+        with open(self.conf, "w", encoding="utf-8") as f:
+            f.write(f"name {self.name}\nnats nats://127.0.0.1:{self.port}\nkey {self.fleet.path(self.name + '.key')}\n"
+                    f"state {self.fleet.path(self.name + '.state')}\n")
+            for name, rights in operators.items():
+                f.write(f"operator {name} {self.fleet.key(name)}\n{rights}\n")
+        os.chmod(self.conf, 0o644)
+
+    def start(self):
+        before = self.log().count(" serves ")
+        with open(self.log_path, "a", encoding="utf-8") as log:
+            self.process = subprocess.Popen([self.fleet.serve, "--conf", self.conf, "--verbose"], stdin=subprocess.DEVNULL, stderr=log,
+                                            stdout=log, env={**os.environ, **self.env})
+        wait_until(lambda: self.log().count(" serves ") > before or self.process.poll() is not None, self.log)
+        if self.process.poll() is not None:
+            raise AssertionError(self.log())
+
+    def log(self):
+        with contextlib.suppress(FileNotFoundError), open(self.log_path, encoding="utf-8") as f:
+            return f.read()
+        return ""
+
+    def await_log(self, text):
+        wait_until(lambda: text in self.log(), lambda: f"{text} in {self.log()}")
+
+    def sessions(self):
+        """Processes of sessions."""
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as f:
+            return [int(pid) for pid in f.read().split()]
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(limit(60))
+
+
+class Fleet:
+    """A folder with the keys of everybody, and the file of hosts that alice has."""
+
+    def __init__(self, outsight):
+        self.outsight = outsight
+        self.serve = os.path.join(os.path.dirname(outsight), "outsight-serve")
+        self.dir = tempfile.TemporaryDirectory(prefix="outsight-fleet-")
+        self.broker = Broker()
+        self.hosts = []
+        self.keys = {}
+
+    def path(self, name):
+        return os.path.join(self.dir.name, name)
+
+    def key(self, name):
+        """Public; made when it is asked for first."""
+        if name not in self.keys:
+            done = subprocess.run([self.serve, "--make-key", self.path(f"{name}.key")], capture_output=True, text=True,
+                                  timeout=limit(60), check=True)
+            self.keys[name] = done.stdout.strip()
+        return self.keys[name]
+
+    def host(self, name, operators, port=None, env=None):
+        host = Host(self, name, operators, port or self.broker.port, env)
+        self.hosts.append(host)
+        self.know({h.name: h.key for h in self.hosts})
+        return host
+
+    def know(self, hosts):
+        with open(self.path("hosts"), "w", encoding="utf-8") as f:
+            f.writelines(f"{name} {key}\n" for name, key in hosts.items())
+
+    def command(self, *args, operator="alice", port=None):
+        self.key(operator)
+        return [self.outsight, "-x", f"fleet=nats://127.0.0.1:{port or self.broker.port}", "-x",
+                f"fleetkey={self.path(operator + '.key')}", "-x", f"fleethosts={self.path('hosts')}", *args]
+
+    def run(self, *args, **kwargs):
+        """(status, stdout, stderr)"""
+        done = subprocess.run(self.command(*args, **kwargs), capture_output=True, text=True, timeout=limit(120), check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def close(self):
+        for host in self.hosts:
+            host.stop()
+        self.broker.kill()
+        self.dir.cleanup()

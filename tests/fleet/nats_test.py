@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A fleet over a broker, without a guest: who gets in, who does not, and what is logged. nats_test.py OUTSIGHT [Class.test…]."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import unittest
+
+from hosts import NATS, Client, Fleet, limit, wait_until
+from lib.scenario import LineResult
+from relay import Relay
+
+OUTSIGHT = os.path.abspath(sys.argv[1])
+ALL = "guests *\nproviders *"
+SHORT = 'BEGIN { printf("began"); exit(3); }'
+# The first tick is printed when every host has begun.
+LONG = 'tick-50ms /!began/ { began = 1; printf("began\\n"); }'
+LEASE = {"OUTSIGHT_FLEET_LEASE_MS": "3000"}  # more than a heartbeat or two
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.fleet = Fleet(OUTSIGHT)
+        self.addCleanup(self.fleet.close)
+
+    def listen(self):
+        client = Client(self.fleet.broker.port)
+        self.addCleanup(client.close)
+        return client
+
+    def relay(self, **kwargs):
+        relay = Relay(self.fleet.broker.port, **kwargs)
+        self.addCleanup(relay.close)
+        return relay
+
+    def begin(self, *args, **kwargs):
+        """An operator that traces until it is ended."""
+        process = subprocess.Popen(self.fleet.command("-q", *args, "-n", LONG, **kwargs), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+        def end():
+            process.kill()
+            process.communicate()
+        self.addCleanup(end)
+        self.assertEqual(process.stdout.readline(), "began\n")
+        return process
+
+    def refused(self, host, args, reason, logged, **kwargs):
+        status, out, err = self.fleet.run("-q", *args, "-n", SHORT, **kwargs)
+        self.assertEqual((status, out), (1, ""), err)
+        self.assertRegex(err, reason)
+        self.assertRegex(host.log(), logged)
+        self.assertNotIn("tracing starts", host.log())
+
+
+class Sessions(Case):
+    def test_two_hosts(self):
+        """Both are in the log before anything is done, and after it is over nothing runs on."""
+        hosts = [self.fleet.host(name, {"alice": ALL}) for name in ("h1", "h2")]
+        status, out, err = self.fleet.run("-q", "-g", "h1/none", "-g", "h2/none", "-n", SHORT)
+        self.assertEqual((status, out, err), (3, "began\n", ""))
+        for host in hosts:
+            host.await_log("a session ended: operator=alice")
+            self.assertRegex(host.log(), r'(?s)fleet: allowed: operator=alice as="\S+" asks=run guests="none" session=(\w{32}) run=\w{64}\n'
+                                         r'.*key=alice session=\1: tracing starts: .* destructive=no program="BEGIN')
+            self.assertEqual(host.sessions(), [])
+
+    def test_broker_reads_nothing(self):
+        """Neither the program nor what comes of it."""
+        self.fleet.host("h1", {"alice": ALL})
+        client = self.listen()
+        self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)
+        client.flush()
+        self.assertGreater(len(client.seen("os.v1.in.")), 3)
+        for subject, _, data in client.got:
+            for word in (b"BEGIN", b"began", b"dtrace"):
+                self.assertNotIn(word, data, subject)
+
+    def test_pattern_without_guests(self):
+        """A host that has no such guest is left out, and that none has one is said."""
+        self.fleet.host("h1", {"alice": ALL})
+        status, _, err = self.fleet.run("-q", "-g", "h*/no-such-guest", "-n", SHORT)
+        self.assertEqual(status, 1)
+        self.assertIn("no host has a guest that -g means and that can be traced", err)
+        status, _, err = self.fleet.run("-q", "-g", "x*/web", "-n", SHORT)
+        self.assertEqual(status, 1)
+        self.assertIn("-g x*/web: no host of that name is known", err)
+
+    def test_host_ends(self):
+        """SIGTERM of the daemon ends its sessions, which the operator is told."""
+        host = self.fleet.host("h1", {"alice": ALL})
+        operator = self.begin("-g", "h1/none")
+        self.assertEqual(host.stop(), 0)
+        _, err = operator.communicate(timeout=limit(60))
+        self.assertIn("h1", err)
+        self.assertEqual(operator.returncode, 1)
+
+    def test_session_killed(self):
+        """A process of a session that dies is a line, the operator is told, and others are served."""
+        host = self.fleet.host("h1", {"alice": ALL}, env=LEASE)
+        operator = self.begin("-g", "h1/none")
+        os.kill(host.sessions()[0], signal.SIGKILL)
+        host.await_log("the process of a session was ended by signal 9 (Killed): operator=alice")
+        _, err = operator.communicate(timeout=limit(60))
+        self.assertRegex(err, r"h1.*\n(.*\n)*hosts: 0 whole, 1 lost: h1, last heard")
+        self.assertEqual(operator.returncode, 1)
+        self.assertEqual(self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)[0], 3)
+
+    def test_operator_killed(self):
+        host = self.fleet.host("h1", {"alice": ALL}, env=LEASE)
+        operator = self.begin("-g", "h1/none")
+        self.assertEqual(len(host.sessions()), 1)
+        operator.kill()
+        wait_until(lambda: not host.sessions(), host.log)
+
+    def test_broker_killed(self):
+        """The session goes on where it was."""
+        host = self.fleet.host("h1", {"alice": ALL})
+        operator = self.begin("-g", "h1/none")
+        self.fleet.broker.kill()
+        self.fleet.broker.start()
+        operator.send_signal(signal.SIGINT)
+        _, err = operator.communicate(timeout=limit(60))
+        self.assertEqual((operator.returncode, err), (0, ""))
+        host.await_log("a session ended")
+        self.assertEqual(self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)[0], 3)
+
+    def test_limit(self):
+        host = self.fleet.host("h1", {"alice": ALL})
+        with open(host.conf, encoding="utf-8") as f:
+            text = f.read()
+        with open(host.conf, "w", encoding="utf-8") as f:
+            f.write(text.replace("operator alice", "workers 1\noperator alice"))
+        host.process.send_signal(signal.SIGHUP)
+        host.await_log("serve.conf was read again")
+        self.begin("-g", "h1/none")
+        status, _, err = self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)
+        self.assertEqual(status, 1)
+        self.assertIn("host h1: refused: 1 sessions run on this host already", err)
+
+
+class Refused(Case):
+    def test_unknown_key(self):
+        host = self.fleet.host("h1", {"alice": ALL})
+        self.refused(host, ("-g", "h1/none"), "host h1 does not answer: -x hostloss=ok goes on without it",
+                     re.escape(f"fleet: refused: serve.conf has no operator with the key {self.fleet.key('mallory')}\n"), operator="mallory")
+
+    def test_key_taken_away(self):
+        host = self.fleet.host("h1", {"alice": ALL})
+        host.write({"bob": ALL})
+        host.process.send_signal(signal.SIGHUP)
+        host.await_log("serve.conf was read again")
+        self.refused(host, ("-g", "h1/none"), "does not answer", "no operator with the key")
+
+    def test_other_hosts_key(self):
+        """Whoever answers by h1's name, it has not h1's key."""
+        self.fleet.host("h1", {"alice": ALL})
+        self.fleet.know({"h1": self.fleet.key("another")})
+        status, out, err = self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("host h1 does not answer", err)
+        self.assertRegex(err, "[123] answers were ignored: the hosts that they name have not signed them")
+
+    def test_foreign_guest(self):
+        host = self.fleet.host("h1", {"alice": "guests web*\nproviders *"})
+        self.refused(host, ("-g", "h1/db1"), "host h1: .*db1", 'key=alice session=.*: refused: operator=.* guests="db1"')
+
+    def test_replayed(self):
+        """By whoever has seen it go by, at once, after a restart, and to another host."""
+        host, other = self.fleet.host("h1", {"alice": ALL}), self.fleet.host("h2", {"alice": ALL})
+        client = self.listen()
+        self.assertEqual(self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)[0], 3)
+        client.flush()
+        (subject, _, data), = client.seen("os.v1.run.")
+        self.assertEqual(subject, "os.v1.run.h1")
+        client.publish(subject, data, "os.v1.mine")
+        host.await_log("the invitation was used before: somebody repeats it")
+        host.stop()
+        host.start()
+        client.publish(subject, data, "os.v1.mine")
+        wait_until(lambda: host.log().count("used before") == 2, host.log)
+        client.publish("os.v1.run.h2", data, "os.v1.mine")
+        other.await_log("the request is for another host")
+        for at in range(0, len(data), 7):  # and changed
+            client.publish(subject, data[:at] + bytes([data[at] ^ 1]) + data[at + 1:], "os.v1.mine")
+        client.flush()
+        self.assertEqual(self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)[0], 3)
+        self.assertEqual(host.log().count("fleet: allowed"), 2)
+        self.assertEqual(other.log().count("fleet: allowed"), 0)
+        # what a repeated one is told: nothing; another host's refusal is for the operator's eyes
+        self.assertEqual([m for m in client.seen("os.v1.mine") if b"another host" in m[2] or b"used" in m[2]], [])
+
+    def test_noise(self):
+        """From anybody, as much as they like: the log has a line for some, and requests are served."""
+        host = self.fleet.host("h1", {"alice": ALL})
+        client = self.listen()
+        for i in range(2000):
+            client.publish("os.v1.run.h1" if i % 2 else "os.v1.who", os.urandom(i % 300), "os.v1.mine")
+        client.publish("os.v1.run.h1", b"x" * 900000, "os.v1.mine")
+        client.publish("os.v1.run.h1", b"no reply")
+        client.flush()
+        self.assertEqual(self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)[0], 3)
+        self.assertLessEqual(host.log().count("fleet: refused: "), 60)
+        self.assertIsNone(host.process.poll())
+        self.assertEqual(client.seen("os.v1.mine")[:1], [])
+
+
+class Hostile(Case):
+    def test_broker(self):
+        """It drops, repeats, keeps back and forges: what was asked for happens, once."""
+        relay = self.relay(loss=0.1, repeat=0.2, late=0.2, forge=0.3)
+        self.fleet.host("h1", {"alice": ALL}, port=relay.port)
+        for _ in range(3):
+            status, out, err = self.fleet.run("-q", "-g", "h1/none", "-n", SHORT, port=relay.port)
+            self.assertEqual((status, out), (3, "began\n"), err)
+            self.assertRegex(err, r"^(dtrace: hosts: 0 whole, 1 late \(\S+ s\)\n)?$")
+        self.assertGreater(relay.counts["forged"], 0)
+
+    def test_withheld(self):
+        """A host of whom nothing comes any more is lost, and said to be."""
+        relay = self.relay()
+        self.fleet.host("h1", {"alice": ALL}, port=relay.port)
+        self.fleet.host("h2", {"alice": ALL})
+        operator = self.begin("-g", "h1/none", "-g", "h2/none")
+        relay.withhold.add("h1")
+        wait_until(lambda: relay.counts["withheld"] > 12, "packets are withheld")
+        operator.send_signal(signal.SIGINT)
+        _, err = operator.communicate(timeout=limit(120))
+        self.assertRegex(err, r"hosts: 1 whole, 1 lost: h1, last heard", operator.returncode)
+        self.assertEqual(operator.returncode, 1)
+
+
+class Command(Case):
+    """outsight-serve's own command line."""
+
+    def serve(self, *args):
+        done = subprocess.run([self.fleet.serve, *args], capture_output=True, text=True, timeout=limit(60), check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_keys(self):
+        path = self.fleet.path("k")
+        status, key, err = self.serve("--make-key", path)
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(key, r"^[A-Za-z0-9+/]{43}=\n$")
+        self.assertEqual(os.stat(path).st_mode & 0o7777, 0o600)
+        self.assertEqual(self.serve("--show-key", path), (0, key, ""))
+        self.assertEqual(self.serve("--make-key", path), (1, "", f"outsight-serve: no key is made: {path}: File exists\n"))
+        os.chmod(path, 0o640)
+        self.assertEqual(self.serve("--show-key", path)[2],
+                         f"outsight-serve: {path} has mode 640, and others may use the key: chmod 600 {path}\n")
+
+    def test_check(self):
+        conf, key = self.fleet.path("c"), self.fleet.path("k")
+        self.serve("--make-key", key)
+        with open(conf, "w", encoding="utf-8") as f:
+            f.write(f"name h1\nkey {key}\n")
+        os.chmod(conf, 0o644)
+        self.assertEqual(self.serve("--check", "--conf", conf), (0, f"{conf}: h1, 0 operators, no broker\n", ""))
+        self.assertEqual(self.serve("--conf", conf),
+                         (1, "", f"outsight-serve: {conf} names no broker: a line \"nats nats://HOST:PORT\"\n"))
+        with open(conf, "a", encoding="utf-8") as f:
+            f.write("nets nats://x\n")
+        self.assertEqual(self.serve("--check", "--conf", conf),
+                         (1, "", f"outsight-serve: {conf}:3: there is no setting nets, did you mean nats\n"))
+
+    def test_state_is_one_daemons(self):
+        host = self.fleet.host("h1", {"alice": ALL})
+        status, _, err = self.serve("--conf", host.conf)
+        self.assertEqual(status, 1)
+        self.assertIn("another outsight-serve runs with this folder of state", err)
+
+
+def main():
+    if not NATS:
+        print("SKIP: no nats-server here (Debian: apt install nats-server)")
+        sys.exit(77)
+    result = LineResult()
+    loader = unittest.defaultTestLoader
+    module = sys.modules["__main__"]
+    (loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:] else loader.loadTestsFromModule(module)).run(result)
+    sys.exit(not result.wasSuccessful() or not result.testsRun)
+
+
+if __name__ == "__main__":
+    main()
