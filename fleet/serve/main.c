@@ -30,12 +30,9 @@ static const char usage[] =
 static int serve_stdio(void)
 {
 	char host[256] = "";
-	const struct fl_worker_config config = {
-		.host = host,
-		/* for tests: their small guests have no symbols */
-		.vmlinux = getenv("OUTSIGHT_FLEET_VMLINUX"),
-		.lease_ns = fl_serve_lease_ns(),
-	};
+	const struct fl_worker_config config = { .host = host,
+						 .vmlinux = fl_serve_vmlinux(),
+						 .lease_ns = fl_serve_lease_ns() };
 	struct fl_carrier *carrier;
 	struct fl_link *link;
 

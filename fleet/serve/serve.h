@@ -29,6 +29,8 @@ int fl_serve_session(const char *conf_path, const char *nats);
 /** How long an operator may be silent, ns. A test can't wait for ten seconds each time: shorter by the
  * environment, never longer. */
 uint64_t fl_serve_lease_ns(void);
+/** For guests whose memory has no symbols, as those of tests: a file of the environment's; NULL. */
+const char *fl_serve_vmlinux(void);
 
 /* --- metrics.c ---------------------------------------------------------------------------------------- */
 

@@ -93,7 +93,7 @@ static struct ot_err *run(struct session *s, const char *nats, int *ret_status)
 						 .log = log_line,
 						 .invited = invited,
 						 .arg = s,
-						 .vmlinux = getenv("OUTSIGHT_FLEET_VMLINUX"),
+						 .vmlinux = fl_serve_vmlinux(),
 						 .lease_ns = fl_serve_lease_ns() };
 	const struct fl_broker_config to = { .url = nats,
 					     .credentials = s->conf.credentials,
@@ -132,6 +132,11 @@ int fl_serve_session(const char *conf_path, const char *nats)
 	free(s.data);
 	ot_arena_deinit(&s.arena);
 	return status;
+}
+
+const char *fl_serve_vmlinux(void)
+{
+	return getenv("OUTSIGHT_FLEET_VMLINUX");
 }
 
 uint64_t fl_serve_lease_ns(void)
