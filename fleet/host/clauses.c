@@ -132,8 +132,16 @@ static struct ot_err *match(struct vp_session *s, const struct dif_clause *claus
 	return NULL;
 }
 
+static struct ot_err *see_apart(struct fl_apart *apart, const struct dif_clause *clause,
+				const struct fl_matched *m)
+{
+	if (m->others)
+		OT_TRY(fl_apart_see(apart, clause, true));
+	return m->guests ? fl_apart_see(apart, clause, false) : NULL;
+}
+
 struct ot_err *fl_clauses_take(struct con_compilation *c, struct vp_session *s, uint32_t first,
-			       uint64_t *ret_operators)
+			       struct fl_apart *apart, uint64_t *ret_operators)
 {
 	struct dif_program *prog = &c->prog;
 	const size_t most = first + (size_t)(prog->nclauses - first) * 3;
@@ -151,6 +159,7 @@ struct ot_err *fl_clauses_take(struct con_compilation *c, struct vp_session *s, 
 		uint32_t parts;
 
 		OT_TRY(match(s, clause, &m));
+		OT_TRY(see_apart(apart, clause, &m));
 		OT_TRY(fl_clauses_parts(clause, &m, &prog->arena, &clauses[n], &parts));
 		n += parts;
 		if (!clause->kernel && clause->text != CON_TEXT_LIBRARY)

@@ -7,6 +7,7 @@
 #define FLEET_HOST_CLAUSES_H
 
 #include "consumer/compile.h"
+#include "fleet/host/apart.h"
 
 /* What a description matches. */
 struct fl_matched {
@@ -15,10 +16,10 @@ struct fl_matched {
 	uint64_t guests;        /* of guests */
 };
 
-/** Change the clauses from number @p first on to those of a host, before they are enabled. *ret_operators:
- * how many probes they matched that are the operator's. */
+/** Change the clauses from number @p first on to those of a host, before they are enabled. @p apart sees them
+ * as they were. *ret_operators: how many probes they matched that are the operator's. */
 OT_MUST_CHECK struct ot_err *fl_clauses_take(struct con_compilation *c, struct vp_session *s, uint32_t first,
-					     uint64_t *ret_operators);
+					     struct fl_apart *apart, uint64_t *ret_operators);
 
 /** BEGIN's actions that change variables: everything is evaluated, nothing acts. @p arena is the program's.
  */

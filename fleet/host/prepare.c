@@ -23,12 +23,29 @@ static struct ot_err *explain(const struct fl_worker *w, struct ot_err *err)
 	return explained;
 }
 
+static struct ot_err *say_apart(struct fl_worker *w, const struct fl_apart *apart)
+{
+	struct ot_buf text;
+
+	ot_buf_init(&text);
+	fl_apart_print(apart, &text);
+	struct ot_err *err = text.len ? fl_send_say(w, true, ot_buf_str(&text)) : NULL;
+	ot_buf_deinit(&text);
+	return err;
+}
+
 /* Those of the program's clauses from number @first on that are a host's, if they are allowed here. */
 static struct ot_err *take_clauses(struct fl_worker *w, uint32_t first, uint64_t *ret_operators)
 {
-	OT_TRY(fl_clauses_take(&w->comp, w->session, first, ret_operators));
-	struct ot_err *err =
-	    fl_rights_check(w->config->rights, &w->request.texts, &w->comp, first, w->session);
+	struct fl_apart apart;
+
+	fl_apart_init(&apart);
+	struct ot_err *err = fl_clauses_take(&w->comp, w->session, first, &apart, ret_operators);
+	if (!err && !first) /* once, not for each kernel that joins */
+		err = say_apart(w, &apart);
+	fl_apart_deinit(&apart);
+	if (!err)
+		err = fl_rights_check(w->config->rights, &w->request.texts, &w->comp, first, w->session);
 	if (err && ot_err_code(err) == OT_ERR_PERMISSION)
 		w->reason = FL_REASON_POLICY;
 	return err;

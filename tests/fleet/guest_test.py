@@ -4,11 +4,13 @@
 import os
 import struct
 import sys
+import tempfile
 import time
+import unittest.mock
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "kvm"))
 # pylint: disable=wrong-import-position
-from small_guest import CALLS, GUEST, OUTSIGHT, ROUND, TRAPPED, GuestTest, elf_text, limit, main
+from small_guest import CALLS, GUEST, OUTSIGHT, ROUND, TRAPPED, GuestTest, Vm, elf_text, limit, main
 import protocol
 
 SERVE = os.path.join(os.path.dirname(OUTSIGHT), "outsight-serve")
@@ -89,6 +91,17 @@ class Traced(GuestTest):
         data = worker.all("RECORDS")[0][0][3]
         self.assertEqual((struct.unpack_from("<i", data, 12)[0], data[16:24]), (42, b"left\0\0\0\0"))
 
+    def test_two_variables(self):
+        """A variable that a tick is to show is another one there, which is said once, and the session goes on."""
+        vm = self.vm(1)
+        worker = self.traced(vm, "fbt::round_begin:entry { n++; m++; } tick-1s { trace(n); } END { trace(m); }",
+                             "fbt::round_begin:entry { @ = count(); }")
+        self.begun(worker)
+        self.assertEqual([text for _, text in worker.all("SAY") if "each guest's own" in text],
+                         ["n and others: in clauses of guests' probes it is each guest's own, and in END and ticks the operator's: "
+                          "neither sees what the other writes (an aggregation is of all)"])
+        worker.stop(limit(60))
+
     # --- names
 
     def local(self, vm, program):
@@ -151,7 +164,7 @@ class Traced(GuestTest):
         for how in "silent", "gone":
             with self.subTest(how):
                 vm = self.vm(2)
-                worker = self.traced(vm, "fbt::probed_*:entry { @[probefunc] = count(); }", OUTSIGHT_FLEET_LEASE_MS="1000")
+                worker = self.traced(vm, "fbt::probed_*:entry { @[probefunc] = count(); }", OUTSIGHT_FLEET_LEASE_MS="2000")
                 self.begun(worker)
                 if how == "gone":
                     worker.process.stdin.close()
@@ -185,6 +198,54 @@ class Traced(GuestTest):
                 self.assertEqual(worker.await_("REFUSED", limit(60))[1], text)
                 self.assertEqual(worker.wait(limit(60)), 1)
         self.check_unharmed(vm)
+
+
+class Pattern(Traced):
+    """Guests by a pattern: their monitors' sockets are where those of this user are looked for."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="outsight-fleet-")
+        self.addCleanup(folder.cleanup)
+        patch = unittest.mock.patch.dict(os.environ, XDG_RUNTIME_DIR=folder.name)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.folder = folder.name
+
+    def named(self, name):
+        # without the option --socket, which small_guest.py gives its monitors
+        vm = Vm(1, "input=1 end=0", told=True, name=name, prefix=("bash", "-c", 'exec "$0" "${@:1:8}" "${@:11}"'))
+        self.addCleanup(vm.close)
+        vm.socket = os.path.join(self.folder, "outsight", f"{vm.process.pid}.sock")
+        return vm
+
+    def test_guests(self):
+        """Two there are, and one that joins; a third name is not meant. One ends, and the others go on."""
+        vms = [self.named(name) for name in ("web1", "web2", "db")]
+        worker = self.worker()
+        worker.begin("web*", "BEGIN { n = 7; } fbt::round_begin:entry { @[guest, n] = count(); }",
+                     options=(*EXACT, ("strsize", "8"), ("aggrate", "50ms"), ("switchrate", "20ms")))
+        self.assertEqual(sorted(worker.all("GUEST")), [(0, "web1", 1, 0, ""), (1, "web2", 1, 0, "")])
+        worker.start()
+        self.until(worker, {"web1", "web2"})
+        vms.append(self.named("web3"))
+        self.until(worker, {"web1", "web2", "web3"})
+        self.assertIn((2, "web3", 1, 0, ""), worker.all("GUEST"))
+        vms[0].tell(b"e")
+        while len(worker.all("GUEST")) < 4:
+            worker.poll()
+        self.assertEqual(worker.all("GUEST")[-1][:3], (0, "web1", 0))
+        self.assertEqual(worker.stop(limit(60)), (0, 0, 0, ""))
+        self.assertEqual({key[12:16] for _, key in worker.sums()}, {struct.pack("<i", 7)})
+        self.assertEqual(len(worker.all("PROGRAM")), 1)
+        for vm in vms[1:]:
+            self.assertEqual(vm.text(), elf_text(GUEST)[1])
+
+    def until(self, worker, guests):
+        end = time.monotonic() + limit(60)
+        while {key[4:12].rstrip(b"\0").decode() for _, key in worker.sums()} != guests:
+            self.assertIsNone(worker.process.poll(), worker.got)
+            self.assertLess(time.monotonic(), end, worker.got)
+            worker.poll()
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class Program(Case):
     def test_help(self):
         status, out, err = self.run_it("--help")
         self.assertEqual((status, err), (0, ""))
-        self.assertTrue(out.startswith("Usage: outsight-serve [--conf FILE]"), out)
+        self.assertTrue(out.startswith("Usage: outsight-serve "), out)
 
     def test_version(self):
         status, out, err = self.run_it("--version")
@@ -57,11 +57,11 @@ class Program(Case):
         self.assertRegex(out, r"^outsight-serve \d+\.\d+\.\d+\n$")
 
     def test_usage(self):
-        for args in (("--sdtio",), ("x",), ("--stdio", "x"), ("-h",)):
+        for args in (("--sdtio",), ("--stdio", "x"), ("-h",)):
             with self.subTest(args):
                 status, out, err = self.run_it(*args)
                 self.assertEqual((status, out), (2, ""))
-                self.assertTrue(err.startswith("Usage: "), err)
+                self.assertIn("Usage: outsight-serve ", err)
 
     def test_nobody(self):
         """Standard input has ended before anything was said."""
@@ -131,13 +131,13 @@ class Session(Case):
 
     def test_silent_operator(self):
         """It reads nothing and says nothing: the worker ends by itself."""
-        worker = self.worker(OUTSIGHT_FLEET_LEASE_MS="300")
+        worker = self.worker(OUTSIGHT_FLEET_LEASE_MS="2000")
         worker.begin("none", "BEGIN")
         worker.start()
         self.assertEqual(worker.process.wait(limit(60)), 1)
 
     def test_silent_from_the_first(self):
-        worker = self.worker(OUTSIGHT_FLEET_LEASE_MS="300")
+        worker = self.worker(OUTSIGHT_FLEET_LEASE_MS="2000")
         self.assertEqual(worker.process.wait(limit(60)), 1)
 
     def test_operator_gone(self):

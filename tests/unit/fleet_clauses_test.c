@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +109,61 @@ static void test_parts(void **state)
 	      "dtrace:BEGIN@/0 dtrace:ERROR@/1 :@*/1 ");
 	parts(NULL, (struct fl_matched){ .others = 1, .guests = 9 }, ":@*/1 ");
 	parts("web*", (struct fl_matched){ .guests = 9 }, ":@web*/1 ");
+}
+
+/* --- variables ------------------------------------------------------------------------------------------ */
+
+/* A clause that uses a global; 'r' or 'w'. */
+static void use(struct fl_apart *a, const char *name, char how, bool of_operator)
+{
+	char strs[32] = "";
+	struct dif_var var = { .name = 1, .id = DIF_VAR_USER_MIN, .scope = DIF_SCOPE_GLOBAL };
+	struct dif_object object = { .strs = strs, .str_len = sizeof(strs), .vars = &var, .var_len = 1 };
+	struct dif_action action = { .kind = DIF_ACT_difexpr, .object = &object };
+	const struct dif_clause clause = { .actions = &action, .nactions = 1 };
+
+	snprintf(strs + 1, sizeof(strs) - 1, "%s", name);
+	var.flags = how == 'r' ? DIF_VARF_REF : DIF_VARF_MOD;
+	assert_null(fl_apart_see(a, &clause, of_operator));
+}
+
+static void said(const struct fl_apart *a, const char *want)
+{
+	struct ot_buf out;
+
+	ot_buf_init(&out);
+	fl_apart_print(a, &out);
+	assert_string_equal(ot_buf_str(&out), want);
+	ot_buf_deinit(&out);
+}
+
+/* What both only read, or only one side uses, is no mistake. */
+static void test_apart(void **state)
+{
+	static const char sentence[] =
+	    "n%s: in clauses of guests' probes it is each guest's own, and in END and ticks the "
+	    "operator's: neither sees what the other writes (an aggregation is of all)";
+	char want[256];
+	struct fl_apart a;
+
+	(void)state;
+	fl_apart_init(&a);
+	use(&a, "same", 'r', true);
+	use(&a, "same", 'r', false);
+	use(&a, "guests", 'r', false);
+	use(&a, "guests", 'w', false);
+	use(&a, "operators", 'w', true);
+	use(&a, "operators", 'r', true);
+	said(&a, "");
+	use(&a, "n", 'w', false);
+	use(&a, "n", 'r', true);
+	snprintf(want, sizeof(want), sentence, "");
+	said(&a, want);
+	use(&a, "more", 'r', false);
+	use(&a, "more", 'w', true);
+	snprintf(want, sizeof(want), sentence, " and others");
+	said(&a, want);
+	fl_apart_deinit(&a);
 }
 
 /* --- rights --------------------------------------------------------------------------------------------- */
@@ -229,8 +285,8 @@ static void test_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_begin),  cmocka_unit_test(test_parts),  cmocka_unit_test(test_deeds),
-		cmocka_unit_test(test_rights), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_begin), cmocka_unit_test(test_parts),  cmocka_unit_test(test_apart),
+		cmocka_unit_test(test_deeds), cmocka_unit_test(test_rights), cmocka_unit_test(test_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
