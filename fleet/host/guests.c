@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "consumer/guest_patterns.h"
-#include "consumer/session_log.h"
 #include "fleet/host/internal.h"
 
 /* --- callbacks of the session ------------------------------------------------------------------------------ */
@@ -174,7 +173,6 @@ void fl_guest_notes(struct fl_worker *w, uint32_t guest)
 	if (text.len)
 		say(w, ot_buf_str(&text));
 	ot_buf_deinit(&text);
-	con_session_take_records(w->session, guest);
 }
 
 /* --- names ------------------------------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "consumer/session_log.h"
 #include "fleet/host/internal.h"
 
 enum { EXIT_FINE = 0, EXIT_FAILED = 1 };
@@ -168,6 +169,7 @@ static struct ot_err *start(struct fl_worker *w)
 	OT_TRY(vp_session_start(w->session));
 	OT_TRY(fl_send(w, FL_STARTED, &none));
 	OT_TRY(con_joining_start(w->joining));
+	con_session_take_records(w->session, 0); /* of those that join con_joining_take() does it */
 	for (uint32_t i = 0; i < vp_session_nguests(w->session); i++)
 		fl_guest_notes(w, i);
 	return NULL;
