@@ -162,8 +162,11 @@ struct ot_err *fl_clauses_take(struct con_compilation *c, struct vp_session *s, 
 		OT_TRY(see_apart(apart, clause, &m));
 		OT_TRY(fl_clauses_parts(clause, &m, &prog->arena, &clauses[n], &parts));
 		n += parts;
-		if (!clause->kernel && clause->text != CON_TEXT_LIBRARY)
-			operators += m.begin + m.others + m.errors;
+		if (clause->kernel || clause->text == CON_TEXT_LIBRARY)
+			continue;
+		operators += m.begin + m.others + m.errors;
+		if (clause->text < c->nunits)
+			c->units[clause->text].matched -= m.begin + m.others + m.errors;
 	}
 	prog->clauses = clauses;
 	prog->nclauses = n;

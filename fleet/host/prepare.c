@@ -93,8 +93,11 @@ static struct ot_err *enable(struct fl_worker *w)
 
 static struct ot_err *send_ready(struct fl_worker *w)
 {
-	const struct fl_ready m = { w->matched };
+	struct fl_ready m = { .matched = w->matched };
 	struct ot_buf out;
+
+	for (; m.ntexts < w->comp.nunits && m.ntexts < FL_TEXTS_MAX; m.ntexts++)
+		m.by_text[m.ntexts] = w->comp.units[m.ntexts].matched;
 
 	OT_TRY(fl_send_program(w));
 	ot_buf_init(&out);

@@ -21,16 +21,12 @@ static const struct vp_enabled *ecb_of(const struct fl_host *h, uint32_t epid)
 static struct ot_err *record(struct fl_host *h, const struct fl_record *m)
 {
 	const struct vp_enabled *ecb = ecb_of(h, m->epid);
-	struct vp_record r = {
-		.ecb = ecb,
-		.cpu = m->cpu,
-		.time_ns = fl_host_time(h, m->time),
-		.data = m->data.data,
-		.size = m->data.len,
-	};
+	struct fl_bytes data = m->data;
 
-	if (!ecb || !ecb->layout->size || m->data.len != ecb->layout->size || m->cpu >= VP_VCPUS_MAX)
+	if (!ecb || !ecb->layout->size || data.len < ecb->layout->size || m->cpu >= VP_VCPUS_MAX)
 		return bad("a record");
+	OT_TRY(fl_host_qualify(h, ecb, ecb->layout->recs, ecb->layout->nrecs, &data));
+	const struct vp_record r = { ecb, m->cpu, fl_host_time(h, m->time), data.data, data.len };
 	return fl_order_put(&h->fleet->order, &r, ot_now_ns());
 }
 
@@ -68,11 +64,13 @@ static struct ot_err *aggregate(struct fl_host *h, const struct fl_aggregate *m)
 	if (!ot_grow(&fleet->words, &fleet->words_cap, l->nwords, sizeof(*fleet->words)))
 		return ot_err_nomem();
 	memcpy(fleet->words, m->words.data, m->words.len);
+	struct fl_bytes tuple = m->tuple;
+	OT_TRY(fl_host_qualify(h, ecb, l->keys, l->nkeys, &tuple));
 	const struct vp_aggregate delta = {
 		.ecb = ecb,
 		.layout = l,
 		.action = &ecb->clause->actions[m->action],
-		.tuple = m->tuple.data,
+		.tuple = tuple.data,
 		.words = fleet->words,
 	};
 	return fleet->sink.aggregate(fleet->sink.arg, &delta);

@@ -37,6 +37,7 @@ struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_f
 		return ot_err_nomem();
 	*fleet = (struct fl_fleet){ .config = *config, .set = -1, .timer = -1, .next_epid = FL_EPID_BASE };
 	ot_arena_init(&fleet->arena);
+	ot_buf_init(&fleet->qualified);
 	err = open_set(fleet);
 	if (err) {
 		fl_fleet_destroy(fleet);
@@ -58,6 +59,7 @@ void fl_fleet_destroy(struct fl_fleet *fleet)
 	if (fleet->set >= 0)
 		close(fleet->set);
 	ot_arena_deinit(&fleet->arena);
+	ot_buf_deinit(&fleet->qualified);
 	free(fleet->words);
 	free(fleet);
 }
@@ -150,14 +152,18 @@ uint64_t fl_fleet_matched(const struct fl_fleet *fleet)
 	uint64_t matched = 0;
 
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		matched += fleet->hosts[i]->matched;
+		matched += fleet->hosts[i]->ready.matched;
 	return matched;
 }
 
-/* Of several texts a host says the sum alone. */
 uint64_t fl_fleet_matched_by(const struct fl_fleet *fleet, size_t text)
 {
-	return text ? 0 : fl_fleet_matched(fleet);
+	uint64_t matched = 0;
+
+	for (uint32_t i = 0; i < fleet->nhosts; i++)
+		if (text < fleet->hosts[i]->ready.ntexts)
+			matched += fleet->hosts[i]->ready.by_text[text];
+	return matched;
 }
 
 struct ot_err *fl_fleet_bind(struct fl_fleet *fleet, const struct dif_program *prog,

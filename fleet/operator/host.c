@@ -183,10 +183,7 @@ static struct ot_err *on_refused(const void *data, size_t len, struct ot_arena *
 
 static struct ot_err *on_ready(struct fl_host *h, const void *data, size_t len, struct ot_arena *arena)
 {
-	struct fl_ready m;
-
-	OT_TRY(fl_get_ready(data, len, arena, &m));
-	h->matched = m.matched;
+	OT_TRY(fl_get_ready(data, len, arena, &h->ready));
 	h->state = FL_HOST_READY;
 	return NULL;
 }

@@ -83,7 +83,7 @@ struct fl_host {
 	bool has_clock;
 	uint64_t upto_ns; /* it has handed over its records up to then, by this side's clock */
 
-	uint64_t matched;
+	struct fl_ready ready;
 	bool exited;
 	int status;
 	bool failed; /* it has ended by an error, which was said */
@@ -108,7 +108,8 @@ struct fl_fleet {
 	struct con_symbols others; /* fl_fleet_names() */
 	uint32_t next_epid;
 	unsigned may_act; /* bits of trust.c: what the texts do on this side */
-	uint64_t *words;  /* an aggregation's, aligned */
+	struct ot_buf qualified;
+	uint64_t *words; /* an aggregation's, aligned */
 	size_t words_cap;
 	bool is_started;
 	bool has_guests; /* of this host there are some too */
@@ -166,6 +167,12 @@ OT_MUST_CHECK struct ot_err *fl_trust_clause(unsigned may_act, const struct dif_
  */
 OT_MUST_CHECK struct ot_err *fl_host_take_data(struct fl_host *h, enum fl_kind kind, const void *data,
 					       size_t len);
+
+/* qualify.c */
+/** Put this host's name in front of its guest's in @p data, of which @p recs are @p n data and lie within;
+ * valid until the next one. */
+OT_MUST_CHECK struct ot_err *fl_host_qualify(struct fl_host *h, const struct vp_enabled *ecb,
+					     const struct dif_rec *recs, uint32_t n, struct fl_bytes *data);
 
 /* news.c: GUEST and SAY. */
 OT_MUST_CHECK struct ot_err *fl_host_take_guest(struct fl_host *h, const void *data, size_t len);

@@ -153,6 +153,9 @@ struct ot_err *fl_get_program(const void *data, size_t len, struct ot_arena *are
 void fl_put_ready(struct ot_buf *out, const struct fl_ready *m)
 {
 	fl_put_u64(out, m->matched);
+	fl_put_u32(out, m->ntexts);
+	for (uint32_t i = 0; i < m->ntexts; i++)
+		fl_put_u64(out, m->by_text[i]);
 }
 
 struct ot_err *fl_get_ready(const void *data, size_t len, struct ot_arena *arena, struct fl_ready *ret)
@@ -161,6 +164,13 @@ struct ot_err *fl_get_ready(const void *data, size_t len, struct ot_arena *arena
 	struct fl_ready m = { .matched = fl_get_u64(&r) };
 
 	(void)arena;
+	m.ntexts = fl_get_u32(&r);
+	if (m.ntexts > FL_TEXTS_MAX) {
+		m.ntexts = 0;
+		r.failed = true;
+	}
+	for (uint32_t i = 0; i < m.ntexts; i++)
+		m.by_text[i] = fl_get_u64(&r);
 	FINISH(r, FL_READY);
 }
 

@@ -158,6 +158,8 @@ struct fl_enabled {
 
 struct fl_ready {
 	uint64_t matched; /* probes, in all guests */
+	uint32_t ntexts;  /* … by each text of RUN: */
+	uint64_t by_text[FL_TEXTS_MAX];
 };
 
 /* A text that stands for an address: of `guest`, 0 to nguests - 1. For a frame of a process, `note` has

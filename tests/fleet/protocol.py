@@ -74,7 +74,7 @@ class Reader:
 
 
 # The values of each message; of a list, those of its elements.
-FORMS = {"HELLO": "ItQQQQ", "REFUSED": "It", "PROGRAM": "bIIIII", "READY": "Q", "OVERLOAD": "IIII", "GUEST": "ItiIt", "SAY": "it",
+FORMS = {"HELLO": "ItQQQQ", "REFUSED": "It", "PROGRAM": "bIIIII", "OVERLOAD": "IIII", "GUEST": "ItiIt", "SAY": "it",
          "ENDED": "init", "STARTED": ""}
 LISTS = {"ENABLED": "IIIItttt", "NAMES": "IQtt", "AGGREGATES": "IIbb", "FAULTS": "IIInIQ", "DROPS": "IIQ"}
 
@@ -83,6 +83,9 @@ def decode(kind, data):
     r = Reader(data)
     if kind in LISTS:
         return r.list(LISTS[kind])
+    if kind == "READY":
+        matched, texts = r.values("QI")
+        return (matched, *r.values("Q" * texts))
     if kind == "RECORDS":
         r.values("QQQQ")
         return r.list("IIQb")

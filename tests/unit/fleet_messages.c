@@ -29,7 +29,7 @@ const struct fl_run fleet_run = { "web*", sources, 2, options, 3, args, 3 };
 static const struct fl_run empty_run = { .guests = "" };
 static const struct fl_refused fleet_refused = { FL_REASON_POLICY, "line 1\nline 2\n" };
 static const struct fl_program fleet_program = { BYTES, 256, 20, 50, 51, 0xffffffffu };
-static const struct fl_ready fleet_ready = { UINT64_MAX };
+static const struct fl_ready fleet_ready = { UINT64_MAX, 2, { 1, UINT64_MAX } };
 static const struct fl_overload fleet_overload = { 1, 2, 3, 0x80000000u };
 static const struct fl_guest fleet_guest = { 9, "web01", true, 4, "the guest has rebooted" };
 const struct fl_say fleet_say = { true, "gone: \xc3\xa4" };

@@ -14,7 +14,7 @@
 struct seen {
 	unsigned records, aggregates, faults, drops, overloads, news;
 	struct vp_record record; /* the last one; its data is borrowed */
-	uint8_t data[64];
+	uint8_t data[64], tuple[64];
 	struct vp_aggregate aggregate;
 	uint64_t word;
 	uint64_t times[16];
@@ -61,6 +61,7 @@ static struct ot_err *see_aggregate(void *arg, const struct vp_aggregate *agg)
 	s->aggregates++;
 	s->aggregate = *agg;
 	s->word = agg->words[0];
+	memcpy(s->tuple, agg->tuple, agg->layout->tuple_size < 64 ? agg->layout->tuple_size : 64);
 	return NULL;
 }
 
@@ -200,7 +201,7 @@ static void say_enabled(struct canned *h, uint32_t epid, uint32_t clause, uint32
 
 static void say_ready(struct canned *h, uint64_t matched)
 {
-	fl_put_ready(&h->body, &(struct fl_ready){ .matched = matched });
+	fl_put_ready(&h->body, &(struct fl_ready){ .matched = matched, .ntexts = 1, .by_text = { matched } });
 	say(h, FL_READY);
 }
 
@@ -296,6 +297,8 @@ static void data_reaches_the_sink(void **state)
 	(void)state;
 	begin(&f, counting, 2);
 	assert_int_equal(fl_fleet_matched(f.fleet), 6);
+	assert_int_equal(fl_fleet_matched_by(f.fleet, 0), 6);
+	assert_int_equal(fl_fleet_matched_by(f.fleet, 1), 0);
 	say_record(&f.hosts[1], 1, 42);
 	take(&f);
 	f.fleet->order.waits = false;
@@ -315,7 +318,36 @@ static void data_reaches_the_sink(void **state)
 	assert_int_equal(f.seen.aggregates, 1);
 	assert_int_equal(f.seen.word, 7);
 	assert_int_equal(f.seen.aggregate.action->aggid, 2);
-	assert_string_equal((const char *)f.seen.aggregate.tuple + 8, "do_exit");
+	assert_string_equal((const char *)f.seen.tuple + 8, "do_exit");
+	teardown(&f);
+}
+
+/* `guest` in keys and records has its host's name; what is made of it has not, and one that has no room is
+ * cut. */
+static void guests_names_have_their_hosts(void **state)
+{
+	const uint32_t at = 16; /* of a string of 16 bytes behind the header */
+	uint8_t data[64] = { 0 };
+	struct fixture f;
+
+	(void)state;
+	begin(&f,
+	      "fbt::do_exit:entry { trace(guest); } fbt::do_exit:entry { @[guest] = count(); } "
+	      "fbt::do_exit:entry { trace(strjoin(guest, \"\")); }",
+	      1);
+	memcpy(data + at, "web01", 5);
+	for (uint32_t epid = 1; epid <= 3; epid += 2) {
+		put_clock(&f.hosts[0]);
+		fl_put_record(&f.hosts[0].body, &(struct fl_record){ epid, 0, 1, { data, at + STRSIZE } });
+		say(&f.hosts[0], FL_RECORDS);
+		take(&f);
+		assert_int_equal(f.seen.record.size, at + STRSIZE);
+		assert_string_equal((const char *)f.seen.data + at, epid == 1 ? "h1/web01" : "web01");
+	}
+	put_aggregate(&f.hosts[0], 2, 1, "web01", 8 + STRSIZE, 7, 8);
+	say(&f.hosts[0], FL_AGGREGATES);
+	take(&f);
+	assert_string_equal((const char *)f.seen.tuple + 8, "h1/web01");
 	teardown(&f);
 }
 
@@ -869,6 +901,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(data_reaches_the_sink),
+		cmocka_unit_test(guests_names_have_their_hosts),
 		cmocka_unit_test(numbers_are_the_operators),
 		cmocka_unit_test(faults_drops_and_guests),
 		cmocka_unit_test(addresses_have_names),
