@@ -89,8 +89,8 @@ static void offer_guests(struct cli_completion *c)
 	vp_machines_deinit(&machines);
 	if (!*c->word)
 		return;
-	for (size_t i = 0; i < 4; i++)
-		offer(c, (const char *const[]){ "none", "peek:", "gdb:", "dump:" }[i]);
+	for (size_t i = 0; i < 5; i++)
+		offer(c, (const char *const[]){ "none", "peek:", "gdb:", "dump:", "ssh://" }[i]);
 }
 
 /* The first word of each line of `outsight tool --list`. */
