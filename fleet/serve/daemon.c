@@ -232,6 +232,18 @@ static struct ot_err *open_all(struct daemon *d, const char *nats)
 	return subscribe(d);
 }
 
+#define REACHED_MS 2000
+
+static void log_begin(struct daemon *d)
+{
+	ot_auto(ot_buf_deinit) struct ot_buf line;
+
+	ot_buf_init(&line);
+	ot_buf_printf(&line, "fleet: %s serves %zu operators%s", d->conf.name, d->conf.noperators,
+		      fl_broker_flush(d->broker, REACHED_MS) ? "" : ", once its broker can be reached");
+	fl_serve_log(ot_buf_str(&line));
+}
+
 static void loop(struct daemon *d)
 {
 	struct fl_broker_message m;
@@ -274,21 +286,16 @@ static void close_all(struct daemon *d)
 int fl_serve_daemon(const char *conf_path, const char *nats)
 {
 	static struct daemon d;
-	ot_auto(ot_buf_deinit) struct ot_buf line;
 	int status = FL_EXIT_OK;
 
-	ot_buf_init(&line);
 	/* no core file has this host's key, and no other process of its user reads it */
 	prctl(PR_SET_DUMPABLE, 0);
 	d = (struct daemon){ .conf_path = conf_path, .signals = -1, .metrics = { .counts_fd = -1 } };
 	ot_arena_init(&d.arena);
 	struct ot_err *err = open_all(&d, nats);
 
-	if (!err && d.metrics_only) {
-		err = fl_standing_run(&d.conf, NULL, fl_serve_log);
-	} else if (!err) {
-		ot_buf_printf(&line, "fleet: %s serves %zu operators", d.conf.name, d.conf.noperators);
-		fl_serve_log(ot_buf_str(&line));
+	if (!err) {
+		log_begin(&d);
 		loop(&d);
 		fl_serve_log("fleet: ends, and every session with it");
 	}

@@ -77,6 +77,14 @@ class Documents(Examples):
         values = {"auto", "text", "step", "hw", "outside", "inside", "both", "yes", "no", "on", "off", "force"}
         self.assertEqual(words - told - values, set())
 
+    def test_options_of_serve_are_in_the_manual(self):
+        """All of outsight-serve's, and no others; and every setting of serve.conf."""
+        options = set(re.findall(r"--([a-z-]+)", self.help("outsight-serve"))) - {"help", "version"}
+        self.assertEqual(set(re.findall(r"(?m)^\.It Fl -([a-z-]+)", read("docs/outsight-serve.8"))), options)
+        settings = set(re.findall(r'(?m)^\s*\{ "([a-z-]+)", set_', read("fleet/serve/conf.c")))
+        self.assertGreater(len(settings), 10)
+        self.assertEqual(set(re.findall(r"(?m)^\.It Ic ([a-z-]+)", read("docs/outsight-serve.conf.5"))), settings)
+
     def test_options_of_the_monitor_are_in_the_manual(self):
         options = set(re.findall(r"--(\w+)", self.help("outsight-vmm")))
         self.assertEqual(set(re.findall(r"(?m)^\.It Fl -(\w+)", read("docs/outsight-vmm.1"))), options - {"help"})

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Hosts behind a broker with a small guest each on /dev/kvm: numbers, and rights. nats_guest_test.py OUTSIGHT SMALL-GUEST [Class.test…]."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "kvm"))
+# pylint: disable=wrong-import-position
+from small_guest import CALLS, GUEST, OUTSIGHT, TRAPPED, VMM, GuestTest, elf_text, limit, main
+from hosts import NATS, Fleet, wait_until
+from relay import Relay
+
+CPUS = 1
+# One round of each guest, from its beginning to its end; then it says so.
+ONE_ROUND = ("fbt::round_begin:entry /!over/ { on = 1; } fbt::probed_*:entry /on/ { @[probefunc] = count(); @all = sum(1); } "
+             "fbt::round_end:entry /on/ { on = 0; over = 1; printf(\"over\\n\"); }")
+
+
+class Vm:
+    """A small guest of a name, where those of a user's runtime folder are."""
+
+    def __init__(self, folder, name):
+        self.console = os.path.join(folder, f"{name}.console")
+        env = {**os.environ, "XDG_RUNTIME_DIR": folder}
+        os.makedirs(os.path.join(folder, "outsight"), mode=0o700, exist_ok=True)
+        self.process = subprocess.Popen([VMM, "--kernel", GUEST, "--smp", str(CPUS), "--memory", "64", "--name", name, "--append",
+                                         f"cpus={CPUS} calls={CALLS}", "--console", self.console], env=env, stdin=subprocess.DEVNULL,
+                                        stderr=subprocess.PIPE)
+        wait_until(lambda: "READY" in self.text_of_console() or self.process.poll() is not None, self.text_of_console)
+
+    def text_of_console(self):
+        if not os.path.exists(self.console):
+            return ""
+        with open(self.console, encoding="ascii") as f:
+            return f.read()
+
+    def text(self):
+        """Of the guest, as it is now."""
+        paddr, text = elf_text(GUEST)
+        fds = f"/proc/{self.process.pid}/fd"
+        ram, = [f"{fds}/{fd}" for fd in os.listdir(fds) if "memfd:outsight-ram" in os.readlink(f"{fds}/{fd}")]
+        with open(ram, "rb") as f:
+            f.seek(paddr)
+            return f.read(len(text))
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(limit(60))
+        self.process.stderr.close()
+
+
+class Guests(GuestTest):
+    def setUp(self):
+        super().setUp()
+        self.fleet = Fleet(OUTSIGHT)
+        self.addCleanup(self.fleet.close)
+        self.run_dir = tempfile.TemporaryDirectory(prefix="outsight-run-")
+        self.addCleanup(self.run_dir.cleanup)
+        self.env = {"XDG_RUNTIME_DIR": self.run_dir.name, "OUTSIGHT_FLEET_VMLINUX": GUEST}
+
+    def guest(self, name):
+        vm = Vm(self.run_dir.name, name)
+        self.addCleanup(vm.close)
+        return vm
+
+    def start(self, port, *args):
+        process = subprocess.Popen(self.fleet.command("-q", "-x", "maxcost=0", *args, port=port), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, bufsize=1)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def rounds(self, port, hosts, *options):
+        """What was counted in a round of each host's guests, and what was said."""
+        process = self.start(port, *options, "-g", "h*/*", "-n", ONE_ROUND)
+        for _ in range(hosts):
+            self.assertEqual(process.stdout.readline(), "over\n")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=limit(120))
+        self.assertEqual(process.returncode, 0, err)
+        counts = dict(re.findall(r"(?m)^ +(probed_\w+) +(\d+)$", out))
+        total = re.search(r"(?m)^ +(\d+)$", out)[1]
+        return {name: int(n) for name, n in counts.items()}, int(total), err
+
+    def check_rounds(self, got, hosts):
+        expected = {f"probed_{f}": hosts * CPUS * CALLS * (2 if f == "load" else 1) for f in TRAPPED}
+        self.assertEqual(got[0], expected)
+        self.assertEqual(got[1], sum(expected.values()))
+
+    def test_sums(self):
+        """Of two hosts, each of which may show one of the guests of this machine; and the same over a broker that drops, repeats,
+        keeps back and forges: not one more or less."""
+        vms = [self.guest(name) for name in ("a1", "b1")]
+        relay = Relay(self.fleet.broker.port)
+        self.addCleanup(relay.close)
+        for name, rights in (("h1", "guests a*"), ("h2", "guests b*")):
+            self.fleet.host(name, {"alice": f"{rights}\nproviders fbt"}, port=relay.port, env=self.env)
+        self.check_rounds(self.rounds(relay.port, 2), 2)
+        relay.loss, relay.repeat, relay.late, relay.forge = 0.1, 0.2, 0.2, 0.3
+        self.check_rounds(self.rounds(relay.port, 2, "-x", "aggrate=50ms"), 2)
+        for what in ("dropped", "repeated", "late", "forged"):
+            self.assertGreater(relay.counts[what], 0, what)
+        for vm in vms:
+            self.assertEqual(vm.text(), elf_text(GUEST)[1])
+
+    def refused(self, host, program, reason, *options):
+        process = self.start(self.fleet.broker.port, *options, "-g", "h1/*", "-n", program)
+        out, err = process.communicate(timeout=limit(120))
+        self.assertEqual((process.returncode, out), (1, ""), err)
+        self.assertRegex(err, reason)
+        self.assertIn(": refused: ", host.log())
+        self.assertNotIn("tracing starts", host.log())
+
+    def test_policy(self):
+        """What serve.conf does not allow is refused, and logged: another's guest, a provider, an action on the guest."""
+        vm = self.guest("a1")
+        host = self.fleet.host("h1", {"alice": "guests a*\nproviders profile"}, env=self.env)
+        self.refused(host, "fbt::probed_nop:entry { @ = count(); }", "fbt")
+        self.refused(host, "profile-100 { stop(); }", "destructive", "-w")
+        process = self.start(self.fleet.broker.port, "-g", "h1/b1", "-n", "profile-100 { @ = count(); }")
+        _, err = process.communicate(timeout=limit(120))
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn("b1", err)
+        self.assertEqual(vm.text(), elf_text(GUEST)[1])
+
+    def test_operator_killed(self):
+        """Its lease ends, and the guest's text is as it was."""
+        vm = self.guest("a1")
+        host = self.fleet.host("h1", {"alice": "guests a*\nproviders fbt"}, env={**self.env, "OUTSIGHT_FLEET_LEASE_MS": "3000"})
+        process = self.start(self.fleet.broker.port, "-g", "h1/a1", "-n", "fbt::probed_nop:entry { @ = count(); } tick-50ms { printf(\"on\\n\"); }")
+        self.assertEqual(process.stdout.readline(), "on\n")
+        self.assertNotEqual(vm.text(), elf_text(GUEST)[1])
+        process.kill()
+        wait_until(lambda: vm.text() == elf_text(GUEST)[1], host.log)
+        wait_until(lambda: not host.sessions(), host.log)
+
+
+if __name__ == "__main__":
+    if not NATS:
+        print("SKIP: no nats-server here (Debian: apt install nats-server)")
+        sys.exit(77)
+    main()
