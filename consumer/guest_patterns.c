@@ -20,11 +20,14 @@ static const char *name_of(const struct vp_machine *m)
 	return *m->domain_name ? m->domain_name : m->guest.name;
 }
 
-/* Whose name is taken is not asked: a pattern means every guest of that name. */
-static bool is_meant(const char *pattern, const struct vp_machine *m)
+/* Whose name is taken is not asked: a pattern means every guest of that name. One that may not be traced is
+ * meant by none, and no word is said of it: who may not trace it need not know that it is there. */
+static bool is_meant(const char *pattern, const struct con_guest_filter *filter, const struct vp_machine *m)
 {
 	if (!m->guest.pid || m->guest.rank == VP_RANK_PID ||
 	    (m->how != VP_HOW_NOW && m->how != VP_HOW_ATTACH))
+		return false;
+	if (filter->may && !filter->may(filter->arg, name_of(m)))
 		return false;
 	return !strcmp(pattern, "all") || dif_glob_match(pattern, name_of(m));
 }
@@ -38,14 +41,15 @@ static bool is_attached(const struct vp_session *s, uint32_t pid)
 }
 
 /* The first guest of the highest rank: its owner's are traced. */
-static const struct vp_machine *find_first(const char *pattern, const struct vp_machines *machines)
+static const struct vp_machine *find_first(const char *pattern, const struct con_guest_filter *filter,
+					   const struct vp_machines *machines)
 {
 	const struct vp_machine *first = NULL;
 
 	for (size_t i = 0; i < machines->count; i++) {
 		const struct vp_machine *m = &machines->items[i];
 
-		if (is_meant(pattern, m) && (!first || m->guest.rank < first->guest.rank))
+		if (is_meant(pattern, filter, m) && (!first || m->guest.rank < first->guest.rank))
 			first = m;
 	}
 	return first;
@@ -65,22 +69,11 @@ static struct ot_err *of_another(const struct vp_machine *m)
 			  name_of(m), m->guest.pid, m->guest.uid, m->guest.pid);
 }
 
-static bool may(const struct con_guest_filter *filter, const struct vp_machine *m)
-{
-	return !filter->may || filter->may(filter->arg, name_of(m));
-}
-
-static struct ot_err *forbidden(void)
-{
-	return ot_err_new(OT_ERR_PERMISSION, "this host does not allow it");
-}
-
 /* What is being attached, and who gets messages. */
 struct attaching {
 	struct vp_session *s;
 	const char *pattern;
 	const struct con_guest_filter *filter;
-	uint32_t forbidden; /* guests */
 };
 
 /* @why is consumed. */
@@ -109,10 +102,10 @@ static struct ot_err *attach(const struct attaching *a, const struct vp_machine 
 	return NULL;
 }
 
-static struct ot_err *attach_all(struct attaching *a, const struct vp_machines *machines,
+static struct ot_err *attach_all(const struct attaching *a, const struct vp_machines *machines,
 				 struct con_guest_owner *ret_owner)
 {
-	const struct vp_machine *first = find_first(a->pattern, machines);
+	const struct vp_machine *first = find_first(a->pattern, a->filter, machines);
 	uint32_t attached = 0;
 
 	if (first)
@@ -120,24 +113,18 @@ static struct ot_err *attach_all(struct attaching *a, const struct vp_machines *
 	for (size_t i = 0; i < machines->count; i++) {
 		const struct vp_machine *m = &machines->items[i];
 
-		if (!is_meant(a->pattern, m))
+		if (!is_meant(a->pattern, a->filter, m))
 			continue;
 		if (is_attached(a->s, m->guest.pid)) {
 			attached++;
 		} else if (!is_owners(ret_owner, &m->guest)) {
 			report(a, of_another(m));
-		} else if (!may(a->filter, m)) {
-			a->forbidden++;
-			report(a, ot_err_prefix(forbidden(), "%s is not traced", name_of(m)));
 		} else {
 			OT_TRY(attach(a, m, &attached));
 		}
 	}
 	if (attached)
 		return NULL;
-	if (a->forbidden)
-		return ot_err_new(OT_ERR_PERMISSION,
-				  "-g %s: this host allows none of the guests of such a name", a->pattern);
 	return ot_err_new(
 	    OT_ERR_NOT_FOUND,
 	    "-g %s: no running guest that can be traced has such a name; 'outsight guests' lists all",
@@ -147,7 +134,7 @@ static struct ot_err *attach_all(struct attaching *a, const struct vp_machines *
 struct ot_err *con_attach_guests(struct vp_session *s, const char *pattern,
 				 const struct con_guest_filter *filter, struct con_guest_owner *ret_owner)
 {
-	struct attaching a = { s, pattern, filter, 0 };
+	const struct attaching a = { s, pattern, filter };
 	struct vp_machines machines;
 
 	OT_TRY(vp_machines_list(NULL, &machines));
@@ -160,10 +147,6 @@ struct ot_err *con_attach_guests(struct vp_session *s, const char *pattern,
 struct ot_err *con_is_guest_meant(const char *pattern, const struct con_guest_filter *filter,
 				  const struct con_guest_owner *owner, const struct vp_machine *m, bool *ret)
 {
-	*ret = is_meant(pattern, m);
-	if (!*ret)
-		return NULL;
-	if (!is_owners(owner, &m->guest))
-		return of_another(m);
-	return may(filter, m) ? NULL : forbidden();
+	*ret = is_meant(pattern, filter, m);
+	return *ret && !is_owners(owner, &m->guest) ? of_another(m) : NULL;
 }

@@ -15,7 +15,7 @@ struct con_guest_owner {
 	uint32_t uid;
 };
 
-/* Which of the guests that a pattern means may be traced, and who hears of those that are not. */
+/* Which of the guests that a pattern means may be traced, and who hears of those that can't be. */
 struct con_guest_filter {
 	bool (*may)(void *arg, const char *name); /* any thread; NULL: all of them may */
 	void (*say)(void *arg, const char *text);
@@ -23,14 +23,14 @@ struct con_guest_filter {
 };
 
 /** Attach every running guest that @p pattern means and that is not attached yet: of several owners those of
- * the highest rank (enum vp_rank), in *ret_owner. One that can't be attached or may not be is left out, and
- * filter->say gets a sentence. NOT_FOUND: there is none. PERMISSION: none of them may be. */
+ * the highest rank (enum vp_rank), in *ret_owner. One that can't be attached is left out, and
+ * filter->say gets a sentence; one that may not be traced is meant by no pattern. NOT_FOUND: there is none. */
 OT_MUST_CHECK struct ot_err *con_attach_guests(struct vp_session *s, const char *pattern,
 					       const struct con_guest_filter *filter,
 					       struct con_guest_owner *ret_owner);
 
-/** Does @p pattern mean this guest, which started later? An error: it does, but it is another owner's, or
- * may not be traced. Any thread. */
+/** Does @p pattern mean this guest, which started later? An error: it does, but it is another owner's.
+ * Any thread. */
 OT_MUST_CHECK struct ot_err *con_is_guest_meant(const char *pattern, const struct con_guest_filter *filter,
 						const struct con_guest_owner *owner,
 						const struct vp_machine *m, bool *ret);

@@ -81,8 +81,6 @@ static struct ot_err *attach_pattern(struct fl_worker *w, const char *pattern)
 	if (!w->joining)
 		OT_TRY(con_joining_create(&config, &w->joining));
 	struct ot_err *err = con_joining_attach(w->joining, pattern);
-	if (err && ot_err_code(err) == OT_ERR_PERMISSION && w->config->rights)
-		w->reason = FL_REASON_POLICY;
 	return err;
 }
 
@@ -94,8 +92,11 @@ static struct ot_err *check_one(struct fl_worker *w, const char *spec)
 	const struct fl_rights *rights = w->config->rights;
 
 	w->reason = FL_REASON_POLICY;
-	if (rights && rights->guest && strpbrk(spec, ":/"))
+	/* nor are a PID or no name at all: they could be any guest's */
+	if (rights && rights->guest && (strpbrk(spec, ":/") || strspn(spec, "0123456789") == strlen(spec)))
 		return ot_err_new(OT_ERR_PERMISSION, "-g %s: this host allows guests by their names", spec);
+	if (strcmp(spec, "none") != 0 && !may(w, spec)) /* whether there is one is not looked at */
+		return ot_err_new(OT_ERR_PERMISSION, "-g %s: this host does not allow it", spec);
 	w->reason = FL_REASON_GUEST;
 	return NULL;
 }
@@ -110,7 +111,7 @@ static struct ot_err *attach_one(struct fl_worker *w, const char *spec)
 		if (may(w, name))
 			continue;
 		w->reason = FL_REASON_POLICY;
-		return ot_err_new(OT_ERR_PERMISSION, "%s is not traced: this host does not allow it", name);
+		return ot_err_new(OT_ERR_PERMISSION, "-g %s: this host does not allow it", spec);
 	}
 	return NULL;
 }

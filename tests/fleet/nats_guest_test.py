@@ -16,7 +16,7 @@ from relay import Relay
 
 CPUS = 1
 # One round of each guest, from its beginning to its end; then it says so.
-ONE_ROUND = ("fbt::round_begin:entry /!over/ { on = 1; } fbt::probed_*:entry /on/ { @[probefunc] = count(); @all = sum(1); } "
+ONE_ROUND = ("BEGIN { on = 0; over = 0; } fbt::round_begin:entry /!over/ { on = 1; } fbt::probed_*:entry /on/ { @[probefunc] = count(); @all = sum(1); } "
              "fbt::round_end:entry /on/ { on = 0; over = 1; printf(\"over\\n\"); }")
 
 
@@ -80,7 +80,8 @@ class Guests(GuestTest):
         """What was counted in a round of each host's guests, and what was said."""
         process = self.start(port, *options, "-g", "h*/*", "-n", ONE_ROUND)
         for _ in range(hosts):
-            self.assertEqual(process.stdout.readline(), "over\n")
+            line = process.stdout.readline()
+            self.assertEqual(line, "over\n", line or process.communicate()[1])
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=limit(120))
         self.assertEqual(process.returncode, 0, err)
@@ -119,15 +120,27 @@ class Guests(GuestTest):
 
     def test_policy(self):
         """What serve.conf does not allow is refused, and logged: another's guest, a provider, an action on the guest."""
-        vm = self.guest("a1")
+        vm, other = self.guest("a1"), self.guest("b1")
         host = self.fleet.host("h1", {"alice": "guests a*\nproviders profile"}, env=self.env)
         self.refused(host, "fbt::probed_nop:entry { @ = count(); }", "fbt")
         self.refused(host, "profile-100 { stop(); }", "destructive", "-w")
-        process = self.start(self.fleet.broker.port, "-g", "h1/b1", "-n", "profile-100 { @ = count(); }")
-        _, err = process.communicate(timeout=limit(120))
-        self.assertEqual(process.returncode, 1, err)
-        self.assertIn("b1", err)
+        for guest in "b1", "b*", str(other.process.pid):
+            process = self.start(self.fleet.broker.port, "-g", f"h1/{guest}", "-n", "profile-100 { @ = count(); }")
+            _, err = process.communicate(timeout=limit(120))
+            self.assertEqual(process.returncode, 1, err)
+            self.assertNotIn("b1", err.replace("-g b1:", ""))
+        self.assertNotIn("tracing starts", host.log())
         self.assertEqual(vm.text(), elf_text(GUEST)[1])
+
+    def test_others_guests_are_not_told(self):
+        """Not by a pattern that would mean them, nor as an answer to who is there."""
+        self.guest("a1")
+        self.guest("b1")
+        self.fleet.host("h1", {"alice": "guests a*\nproviders fbt"}, env=self.env)
+        process = self.start(self.fleet.broker.port, "-g", "h1/*", "-n", "fbt::round_end:entry { printf(\"over\"); exit(0); }")
+        out, err = process.communicate(timeout=limit(120))
+        self.assertEqual((process.returncode, out.strip("\n")), (0, "over"), err)
+        self.assertNotIn("b1", err)
 
     def test_operator_killed(self):
         """Its lease ends, and the guest's text is as it was."""
