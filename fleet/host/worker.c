@@ -108,6 +108,10 @@ static bool await(struct fl_worker *w, enum fl_kind wanted, const void **ret_dat
 /* Until everything has arrived, or the operator is lost. */
 static void settle(struct fl_worker *w)
 {
+	enum fl_kind kind;
+	const void *data;
+	size_t len;
+
 	while (!w->broken && fl_link_pending(w->link)) {
 		struct ot_err *err = set_wake(w);
 
@@ -116,6 +120,9 @@ static void settle(struct fl_worker *w)
 		ot_err_destroy(err);
 		look_at_signals(w);
 		poll_link(w);
+		/* STOP, which may have crossed the end: a message that is left would be due for ever. */
+		while (fl_link_receive(w->link, &kind, &data, &len))
+			;
 	}
 }
 

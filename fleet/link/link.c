@@ -236,7 +236,7 @@ uint64_t fl_link_due_ns(const struct fl_link *link)
 {
 	uint64_t now = link->now(link->now_arg), due;
 
-	if (link->failure || link->has_more)
+	if (link->failure || link->has_more || fl_receiving_waits(&link->receiving))
 		return now;
 	/* Until something can be sent there is nothing to do, and that wakes its user. */
 	if (is_busy(link))

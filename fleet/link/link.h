@@ -46,7 +46,8 @@ bool fl_link_receive(struct fl_link *link, enum fl_kind *ret_kind, const void **
 
 /** The descriptor for poll(2), and the events to wait for. */
 int fl_link_fd(struct fl_link *link, short *ret_events);
-/** When fl_link_poll() has something to do at the latest, by the link's clock. */
+/** When there is something to do at the latest, by the link's clock: to poll, or to receive a message that
+ * came with an earlier poll. */
 uint64_t fl_link_due_ns(const struct fl_link *link);
 /** Since when nothing was heard, ns. Over FL_LEASE_NS: the other side is lost. */
 uint64_t fl_link_silence_ns(const struct fl_link *link);

@@ -115,6 +115,11 @@ bool fl_receiving_next(struct fl_receiving *r, enum fl_kind *ret_kind, const voi
 	return true;
 }
 
+bool fl_receiving_waits(const struct fl_receiving *r)
+{
+	return r->whole != r->at + r->lent;
+}
+
 void fl_receiving_release(struct fl_receiving *r)
 {
 	r->at += r->lent;

@@ -25,6 +25,8 @@ void fl_receiving_tell(const struct fl_receiving *r, struct fl_packet *ret);
 /** The next message, borrowed until fl_receiving_release(). False: there is none. */
 bool fl_receiving_next(struct fl_receiving *r, enum fl_kind *ret_kind, const void **ret_data,
 		       size_t *ret_len);
+/** Is there another message than the one that is lent? */
+bool fl_receiving_waits(const struct fl_receiving *r);
 /** Its user has done with the last message. */
 void fl_receiving_release(struct fl_receiving *r);
 

@@ -432,7 +432,7 @@ static void test_unread(void **state)
 		send_message(&p, 0, n, 200000);
 	for (unsigned i = 0; i < 2000; i++) {
 		poll_both(&p);
-		net_step(&p.net, p.links);
+		p.net.now += 2 * NET_MS;
 	}
 	assert_true(fl_link_pending(p.links[0]) >
 		    150 * 200000 - FL_MESSAGE_MAX - (FL_WINDOW + 1) * FL_PACKET_MAX);
@@ -497,6 +497,36 @@ static void test_flood(void **state)
 	pair_deinit(&p);
 }
 
+/* What a poll has brought is due until it is taken: nobody sleeps over it, whatever that poll was for. */
+static void test_due(void **state)
+{
+	struct pair p;
+	enum fl_kind kind;
+	const void *data;
+	size_t len;
+
+	(void)state;
+	pair_init(&p);
+	poll_both(&p);
+	send_message(&p, 0, 0, 10);
+	send_message(&p, 0, 1, 10);
+	assert_int_equal(fl_link_due_ns(p.links[0]), p.net.now);
+	assert_null(fl_link_poll(p.links[0]));
+	assert_true(fl_link_due_ns(p.links[0]) > p.net.now);
+	p.net.now += NET_MS;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_null(fl_link_poll(p.links[1]));
+		assert_int_equal(fl_link_due_ns(p.links[1]), p.net.now);
+	}
+	assert_true(fl_link_receive(p.links[1], &kind, &data, &len));
+	assert_int_equal(fl_link_due_ns(p.links[1]), p.net.now);
+	assert_true(fl_link_receive(p.links[1], &kind, &data, &len));
+	assert_true(fl_link_due_ns(p.links[1]) > p.net.now);
+	assert_false(fl_link_receive(p.links[1], &kind, &data, &len));
+	assert_true(fl_link_due_ns(p.links[1]) > p.net.now);
+	pair_deinit(&p);
+}
+
 /* Without memory a link says so, and a message is not sent in part. */
 static void test_memory(void **state)
 {
@@ -545,6 +575,7 @@ int main(void)
 		cmocka_unit_test(test_hostile),   cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_unread),    cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_flood),     cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_due),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
