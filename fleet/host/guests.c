@@ -8,14 +8,20 @@
 
 /* --- callbacks of the session ------------------------------------------------------------------------------ */
 
-/* The operator must not think that this host is lost while kernels are read. */
-static void progress(void *arg, const char *what)
+/* The operator must not think that this host is lost while an engine is waited for. */
+static void waiting(void *arg)
 {
 	struct fl_worker *w = arg;
 
-	(void)what;
 	if (!w->broken && ot_now_ns() >= fl_link_due_ns(w->link))
 		ot_err_destroy(fl_link_poll(w->link)); /* it fails again where it is looked at */
+}
+
+/* … nor while kernels are read. */
+static void progress(void *arg, const char *what)
+{
+	(void)what;
+	waiting(arg);
 }
 
 static void entering(void *arg, const char *guest, uint32_t pid, const char *why)
@@ -142,6 +148,7 @@ struct ot_err *fl_guests_attach(struct fl_worker *w)
 			.entering = entering,
 			.arg = w,
 		},
+		.waiting = waiting,
 	};
 
 	OT_TRY(vp_session_create(&config, &w->session));

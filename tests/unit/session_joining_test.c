@@ -263,6 +263,29 @@ static void nor_at_the_end(void **state)
 	session_fixture_deinit(&t);
 }
 
+static void count(void *arg)
+{
+	++*(unsigned *)arg;
+}
+
+/* While an engine is waited for, whoever has the session can tell others that it lives. */
+static void waiting_is_told(void **state)
+{
+	struct session_fixture t;
+	unsigned told = 0;
+
+	(void)state;
+	session_fixture_init(&t, program, 2);
+	struct vp_client *client = &t.links[1]->client;
+	assert_non_null(client->meanwhile);
+	assert_ok(client->meanwhile(client->meanwhile_arg)); /* nobody has asked for it */
+	t.s->config.waiting = count;
+	t.s->config.attach.arg = &told;
+	assert_ok(client->meanwhile(client->meanwhile_arg));
+	assert_int_equal(told, 1);
+	session_fixture_deinit(&t);
+}
+
 /* An answer that is none ends that guest's part, and the session's only where there is no other. */
 static void nonsense_ends_its_own_part(void **state)
 {
@@ -345,6 +368,7 @@ int main(void)
 		cmocka_unit_test(one_is_refused),
 		cmocka_unit_test(nobody_waits_for_one),
 		cmocka_unit_test(nor_at_the_end),
+		cmocka_unit_test(waiting_is_told),
 		cmocka_unit_test(nonsense_ends_its_own_part),
 		cmocka_unit_test(a_session_waits),
 		cmocka_unit_test(who_was_detached_stays_out),

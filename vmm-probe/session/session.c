@@ -93,6 +93,8 @@ static struct ot_err *meanwhile(void *arg)
 	struct vp_feed *feed = arg;
 	struct vp_session *s = feed->session;
 
+	if (s->config.waiting)
+		s->config.waiting(s->config.attach.arg);
 	if (s->draining)
 		return NULL;
 	s->draining = feed->asked.busy = true;

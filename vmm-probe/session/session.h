@@ -32,6 +32,8 @@ struct vp_session_config {
 	 * one's guests is theirs. What is no guest's (BEGIN, tick …) is this session's. */
 	bool has_others;
 	struct vp_attach_opts attach; /* trap is taken from the options */
+	/* Called some times a second while an engine does not answer, with attach.arg; NULL */
+	void (*waiting)(void *arg);
 };
 
 OT_MUST_CHECK struct ot_err *vp_session_create(const struct vp_session_config *config,
