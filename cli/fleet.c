@@ -206,7 +206,7 @@ bool cli_fleet_report(struct cli_run *r)
 	struct ot_buf text;
 	bool whole;
 
-	if (!r->fleet)
+	if (!r->fleet || r->interrupts > 1) /* who would not wait for hosts has not lost them */
 		return true;
 	ot_buf_init(&text);
 	whole = fl_fleet_report(r->fleet, &text);

@@ -275,7 +275,8 @@ static int trace(struct cli_run *r)
 		con_error("%s", gone);
 	if (!cli_fleet_report(r) || !all_ended_well(r))
 		return CON_EXIT_ERROR;
-	return (vp_session_exit_status(r->session) & 0xff) | r->fleet_status;
+	int status = vp_session_exit_status(r->session) & 0xff;
+	return status ? status : r->fleet_status;
 }
 
 int cli_run_trace(struct cli_run *r)

@@ -109,7 +109,8 @@ struct fl_fleet {
 	uint32_t next_epid;
 	unsigned may_act; /* bits of trust.c: what the texts do on this side */
 	struct ot_buf qualified;
-	uint64_t *words; /* an aggregation's, aligned */
+	struct ot_map said; /* what hosts have said: of the program they say the same */
+	uint64_t *words;    /* an aggregation's, aligned */
 	size_t words_cap;
 	bool is_started;
 	bool has_guests; /* of this host there are some too */

@@ -8,6 +8,8 @@
 #include "base/utf8.h"
 #include "fleet/operator/internal.h"
 
+#define SAID_MAX 1000 /* sentences that are remembered */
+
 void fl_tame_lines(char *text)
 {
 	for (char *line = text, *next; line; line = next) {
@@ -43,6 +45,17 @@ static bool may_say(struct fl_host *h)
 	return h->sayings < FL_SAYINGS_MAX;
 }
 
+/* Has a host said that before? */
+static bool is_news(struct fl_host *h, const char *text)
+{
+	struct ot_map *said = &h->fleet->said;
+
+	if (ot_map_gets(said, text))
+		return false;
+	/* without memory it is said again */
+	return said->count >= SAID_MAX || ot_map_puts(said, text, h) || true;
+}
+
 struct ot_err *fl_host_take_say(struct fl_host *h, const void *data, size_t len)
 {
 	struct ot_arena arena;
@@ -51,7 +64,8 @@ struct ot_err *fl_host_take_say(struct fl_host *h, const void *data, size_t len)
 	ot_arena_init(&arena);
 	struct ot_err *err = fl_get_say(data, len, &arena, &m);
 	/* what is missing is said under quiet too */
-	if (!err && *m.text && (m.missing || !h->fleet->config.opts->quiet) && may_say(h))
+	if (!err && *m.text && (m.missing || !h->fleet->config.opts->quiet) && may_say(h) &&
+	    is_news(h, m.text))
 		fl_host_say(h, m.text);
 	ot_arena_deinit(&arena);
 	return err;

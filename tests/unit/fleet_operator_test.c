@@ -401,6 +401,24 @@ static void faults_drops_and_guests(void **state)
 	teardown(&f);
 }
 
+/* What hosts say of the program is said once. */
+static void sentences_are_said_once(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, counting, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		fl_put_say(&f.hosts[i].body, &(struct fl_say){ true, "x is each guest's own" });
+		say(&f.hosts[i], FL_SAY);
+		fl_put_say(&f.hosts[i].body, &(struct fl_say){ true, i ? "b" : "a" });
+		say(&f.hosts[i], FL_SAY);
+		take(&f);
+	}
+	assert_string_equal(f.seen.said, "h1: x is each guest's own\nh1: a\nh2: b\n");
+	teardown(&f);
+}
+
 /* --- names ---------------------------------------------------------------------------------------------- */
 
 static void local_name(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol_form form, char *buf,
@@ -904,6 +922,7 @@ int main(void)
 		cmocka_unit_test(guests_names_have_their_hosts),
 		cmocka_unit_test(numbers_are_the_operators),
 		cmocka_unit_test(faults_drops_and_guests),
+		cmocka_unit_test(sentences_are_said_once),
 		cmocka_unit_test(addresses_have_names),
 		cmocka_unit_test(records_of_hosts_are_in_order),
 		cmocka_unit_test(order_waits_for_so_long),
