@@ -13,6 +13,8 @@ install(DIRECTORY cli/d/ DESTINATION ${CMAKE_INSTALL_LIBDIR}/outsight/d FILES_MA
 install(DIRECTORY tools/ DESTINATION ${CMAKE_INSTALL_DATADIR}/outsight/tools
 	FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
 	FILES_MATCHING PATTERN "*.d")
+# Standing programs to copy to /etc/outsight/standing.d, and the dashboard that shows their metrics.
+install(DIRECTORY share/standing share/grafana DESTINATION ${CMAKE_INSTALL_DATADIR}/outsight)
 install(FILES docs/outsight.1 docs/outsight-vmm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES docs/outsight-types.5 docs/outsight-serve.conf.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
 install(FILES docs/outsight-serve.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)

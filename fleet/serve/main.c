@@ -78,6 +78,8 @@ static struct ot_err *check_files(const char *path, struct ot_arena *arena, stru
 	struct fl_identity id;
 
 	OT_TRY(fl_conf_read(path, arena, conf));
+	if (!conf->nats && conf->metrics.any.sa_family)
+		return NULL; /* nobody asks for this host's key */
 	OT_TRY(fl_identity_read(conf->key, &id));
 	fl_identity_wipe(&id);
 	return NULL;

@@ -94,7 +94,7 @@ class Guestless(Installed):
         d = {os.path.basename(path) for path in glob.glob(os.path.join(TESTS, "..", "cli", "d", "*.d"))}
         self.assertGreater(len(d), 5)
         self.assertEqual((libraries | d | agent | {"outsight", "outsight-serve", "outsight-vmm", "outsight.1", "outsight-vmm.1", "outsight-types.5",
-                                                   "outsight-serve.8", "outsight-serve.conf.5", "fleet.md",
+                                                   "outsight-serve.8", "outsight-serve.conf.5", "fleet.md", "cpu.conf", "io.conf", "processes.conf", "outsight.json",
                                                    "Kbuild", "Makefile", "dkms.conf", "agent_abi.h", "ga.h", "README.md"}) - names, set())
         for program in ("outsight", "outsight-serve", "outsight-vmm"):
             self.assertTrue(os.access(f"{self.root}/bin/{program}", os.X_OK))

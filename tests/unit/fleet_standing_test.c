@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Standing programs: their limits, their texts put together, and when they begin and end. What stands in for
  * outsight is a shell script that does what a program's name says. */
+#include <arpa/inet.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +16,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "fleet/serve/standing/families.h"
+#include "fleet/serve/standing/http.h"
 #include "fleet/serve/standing/internal.h"
 #include "tests/unit/fleet_folder.h"
 
@@ -521,6 +524,81 @@ static void others_files(void **state)
 	assert_int_equal(program(t, "good")->starts, 0);
 }
 
+/* --- readers -------------------------------------------------------------------------------------------- */
+
+static struct ot_err *one_line(void *arg, struct ot_buf *out)
+{
+	(*(unsigned *)arg)++;
+	ot_buf_puts(out, "a 1\n");
+	return NULL;
+}
+
+static int connect_to(const struct fl_http *http)
+{
+	union fl_address to = { .v4 = { .sin_family = AF_INET, .sin_port = htons(fl_http_port(http)) } };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	to.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(connect(fd, &to.any, sizeof(to.v4)), 0);
+	return fd;
+}
+
+static void pump(struct fl_http *http)
+{
+	for (unsigned i = 0; i < 20; i++) {
+		struct pollfd p = { fl_http_fd(http), POLLIN, 0 };
+
+		poll(&p, 1, 5);
+		fl_http_run(http);
+	}
+}
+
+/* How many of them the other side has closed. */
+static unsigned closed(const int *fds, unsigned n)
+{
+	unsigned count = 0;
+	char c;
+
+	for (unsigned i = 0; i < n; i++)
+		count += recv(fds[i], &c, 1, MSG_DONTWAIT) == 0 || errno == ECONNRESET;
+	return count;
+}
+
+/* Who connects and says nothing has a limited part of the room, and others go on being served. */
+static void strangers(void **state)
+{
+	union fl_address at = { .v4 = { .sin_family = AF_INET } };
+	unsigned pages = 0;
+	const struct fl_http_config config = { .address = &at, .page = one_line, .arg = &pages };
+	const char request[] = "GET /metrics HTTP/1.0\r\n\r\n";
+	char answer[1024] = "";
+	struct fl_http *http;
+	int fds[12];
+
+	(void)state;
+	at.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_null(fl_http_create(&config, &http));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(fds); i++)
+		fds[i] = connect_to(http);
+	pump(http);
+	errno = 0;
+	assert_int_equal(closed(fds, OT_ARRAY_SIZE(fds)), 4);
+	/* the time of those that are silent is limited, too */
+	assert_in_range(fl_http_timeout_ms(http), 0, 10000);
+	close(fds[0]);
+	pump(http);
+	fds[0] = connect_to(http);
+	assert_int_equal(send(fds[0], request, sizeof(request) - 1, 0), sizeof(request) - 1);
+	pump(http);
+	assert_true(recv(fds[0], answer, sizeof(answer) - 1, MSG_DONTWAIT) > 0);
+	assert_non_null(strstr(answer, "200 OK"));
+	assert_non_null(strstr(answer, "\r\n\r\na 1\n"));
+	assert_int_equal(pages, 1);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+	fl_http_destroy(http);
+}
+
 static void counts_are_shared(void **state)
 {
 	const struct fl_counts *read;
@@ -558,6 +636,7 @@ int main(void)
 		TEST(loud),
 		TEST(folder_is_read_again),
 		TEST(others_files),
+		TEST(strangers),
 		TEST(counts_are_shared),
 	};
 
