@@ -24,7 +24,8 @@ struct con_guest_filter {
 
 /** Attach every running guest that @p pattern means and that is not attached yet: of several owners those of
  * the highest rank (enum vp_rank), in *ret_owner. One that can't be attached is left out, and
- * filter->say gets a sentence; one that may not be traced is meant by no pattern. NOT_FOUND: there is none. */
+ * filter->say gets a sentence; one that may not be traced is meant by no pattern. NOT_FOUND: there is none.
+ */
 OT_MUST_CHECK struct ot_err *con_attach_guests(struct vp_session *s, const char *pattern,
 					       const struct con_guest_filter *filter,
 					       struct con_guest_owner *ret_owner);
