@@ -34,7 +34,7 @@ void cli_synopsis(FILE *fp)
 	    "       outsight detach GUEST... | --all\n"
 	    "       outsight doctor [-v]\n"
 	    "       outsight examples [WORD...]\n"
-	    "       outsight serve [--conf FILE] [--nats URL] [--verbose] | --check | --make-key FILE | ...\n"
+	    "       outsight serve [options of outsight-serve]\n"
 	    "       outsight help [VERB]\n\n"
 	    "\tpredicate -> '/' D-expression '/'\n"
 	    "\t   action -> '{' D-statements '}'\n\n",

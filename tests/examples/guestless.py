@@ -74,7 +74,7 @@ class Documents(Examples):
         told = set(re.search(r"(?s)Options of -x.*?:\n(.*?)\n\n", self.help("outsight")).group(1).split())
         words = set(re.findall(r"[a-z]+", " ".join(re.findall(r"(?m)^\.(?:It )?Cm (.*?)(?: Ta .*)?$", source))))
         self.assertEqual(told - words, set())
-        values = {"auto", "text", "step", "hw", "outside", "inside", "both", "yes", "no", "on", "off", "force"}
+        values = {"auto", "text", "step", "hw", "outside", "inside", "both", "yes", "no", "on", "off", "force", "ok", "error"}
         self.assertEqual(words - told - values, set())
 
     def test_options_of_serve_are_in_the_manual(self):
