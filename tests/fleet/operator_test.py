@@ -122,15 +122,19 @@ class Data(Fleet):
         self.assertEqual(times, sorted(times))
 
     def test_formats(self):
-        """What prints at the operator: histograms, %a, print(), variables that only guests' clauses define."""
+        """What prints at the operator: histograms, %a, print(); and variables and keys of clauses that compile only where their
+        kernel's symbol is."""
         vms = self.vms()
-        out = self.trace(vms, "typedef struct { int a; } thing_t; "
-                         'fbt::round_begin:entry { @q = quantize(4); @l = lquantize(5, 0, 10, 5); @v[args[0]] = avg(6); '
-                         'where = "there"; n[args[0]] = 1; printf("%a\\n", caller); print((thing_t)*(thing_t *)caller); exit(3); } '
-                         'END { printf("%s|%d\\n", where, n[1]); printa("%d %@d\\n", @v); }'.replace("args[0]", "(int)cpu"), status=3)
+        out, messages = self.run_fleet(
+            vms, "typedef struct { int a; } thing_t; "
+            "fbt::round_begin:entry { this->one = (int)(&`generation != 0); @q = quantize(4); @l = lquantize(5, 0, 10, 5); "
+            '@v[this->one] = avg(6); where = "there"; n[this->one] = 1; printf("%a\\n", caller); print(*(thing_t *)caller); '
+            'exit(3); } END { printf("%s|%d\\n", where, n[1]); printa("%d %@d\\n", @v); }', "-q", status=3)
+        # both hosts say it
+        self.assertRegex(messages, r"^dtrace: h[12]: \w+ and others: in clauses of guests' probes it is each guest's own, .*\n$")
         self.assertRegex(out, r"(?m)^vmlinux`\w+\+0x[0-9a-f]+\n")
         self.assertIn("thing_t {", out)
-        self.assertIn("|0\n0 6\n", out)
+        self.assertIn("|0\n1 6\n", out)
         self.assertRegex(out, r"(?m)^ +4 \|@{40} +\d+ +$")
         self.assertRegex(out, r"(?m)^ +5 \|@{40} +\d+ +$")
 
