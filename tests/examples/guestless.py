@@ -81,9 +81,11 @@ class Documents(Examples):
         """All of outsight-serve's, and no others; and every setting of serve.conf."""
         options = set(re.findall(r"--([a-z-]+)", self.help("outsight-serve"))) - {"help", "version"}
         self.assertEqual(set(re.findall(r"(?m)^\.It Fl -([a-z-]+)", read("docs/outsight-serve.8"))), options)
-        settings = set(re.findall(r'(?m)^\s*\{ "([a-z-]+)", set_', read("fleet/serve/conf.c")))
-        self.assertGreater(len(settings), 10)
-        self.assertEqual(set(re.findall(r"(?m)^\.It Ic ([a-z-]+)", read("docs/outsight-serve.conf.5"))), settings)
+        manual = read("docs/outsight-serve.conf.5").partition(".Ss Standing programs")
+        for part, path, least in ((0, "fleet/serve/conf.c", 10), (2, "fleet/serve/standing/limits.c", 4)):
+            settings = set(re.findall(r'\{ "([a-z-]+)", set_', read(path)))
+            self.assertGreater(len(settings), least)
+            self.assertEqual(set(re.findall(r"(?m)^\.It Ic ([a-z-]+)", manual[part])), settings)
 
     def test_options_of_the_monitor_are_in_the_manual(self):
         options = set(re.findall(r"--(\w+)", self.help("outsight-vmm")))
