@@ -53,7 +53,7 @@ static bool may(void *arg, const char *name)
 /* There may be more records to keep. */
 static void set_room(struct fl_worker *w)
 {
-	const uint64_t most = 1ull << 30, each = w->request.opts.bufsize;
+	const uint64_t most = 1ull << 30, each = w->run.opts.bufsize;
 	uint64_t vcpus = 0;
 
 	for (uint32_t i = 0; i < vp_session_nguests(w->session); i++)
@@ -125,7 +125,7 @@ static struct ot_err *attach_one(struct fl_worker *w, const char *spec)
 /* Names and patterns with blanks between them; none: the only guest there is. */
 static struct ot_err *attach_all(struct fl_worker *w)
 {
-	char *words = ot_arena_strdup(&w->arena, w->request.guests), *left;
+	char *words = ot_arena_strdup(&w->arena, w->run.guests), *left;
 
 	if (!words)
 		return ot_err_nomem();
@@ -140,10 +140,10 @@ static struct ot_err *attach_all(struct fl_worker *w)
 struct ot_err *fl_guests_attach(struct fl_worker *w)
 {
 	const struct vp_session_config config = {
-		.options = &w->request.opts,
+		.options = &w->run.opts,
 		.attach = {
 			.vmlinux = w->config->vmlinux,
-			.entry = w->request.opts.noattach ? VP_ENTRY_REFUSED : VP_ENTRY_AS_NEEDED,
+			.entry = w->run.opts.noattach ? VP_ENTRY_REFUSED : VP_ENTRY_AS_NEEDED,
 			.progress = progress,
 			.entering = entering,
 			.arg = w,
@@ -195,7 +195,7 @@ static void kernel_symbol(void *arg, uint32_t guest, uint64_t addr, enum vp_symb
 {
 	const struct fl_worker *w = arg;
 
-	if (w->request.opts.noresolve)
+	if (w->run.opts.noresolve)
 		number(addr, buf, size);
 	else
 		vp_session_symbol(w->session, guest, addr, form, buf, size);
@@ -206,7 +206,7 @@ static void user_symbol(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, 
 {
 	const struct fl_worker *w = arg;
 
-	if (w->request.opts.noresolve)
+	if (w->run.opts.noresolve)
 		number(addr, buf, size);
 	else
 		vp_session_user_symbol(w->session, guest, pid, addr, form, buf, size);
@@ -216,7 +216,7 @@ static const char *note_text(void *arg, uint32_t guest, uint64_t pid, uint64_t a
 {
 	const struct fl_worker *w = arg;
 
-	return w->request.opts.noresolve ? NULL : vp_session_note_text(w->session, guest, pid, addr, note);
+	return w->run.opts.noresolve ? NULL : vp_session_note_text(w->session, guest, pid, addr, note);
 }
 
 struct con_symbols fl_guests_symbols(struct fl_worker *w)

@@ -2,7 +2,7 @@
 /*
  * A worker's parts, shared by the files of this folder only.
  *
- *   link ─► worker.c ─► request, guests, clauses, rights ─► session
+ *   link ─► worker.c ─► run, guests, clauses, rights ─► session
  *                                                             │ sink.c: numbers for names
  *   link ◄─ send.c ◄─ records, gather, losses ◄───────────────┘
  */
@@ -14,7 +14,7 @@
 #include "fleet/host/gather.h"
 #include "fleet/host/names.h"
 #include "fleet/host/records.h"
-#include "fleet/host/request.h"
+#include "fleet/host/run.h"
 #include "fleet/host/worker.h"
 
 /* What ends a session, besides what the session itself says. */
@@ -40,7 +40,7 @@ struct fl_worker {
 	uint64_t lease_ns;
 	char operator_name[256]; /* as it says itself */
 	struct fl_wake wake;
-	struct fl_request request;
+	struct fl_run_here run;
 	struct vp_session *session;
 	struct con_compilation comp;
 	struct con_joining *joining;

@@ -14,7 +14,7 @@ static void put_who(const struct fl_worker *w, struct ot_buf *out)
 	ot_buf_puts(out, "operator=\"");
 	ot_log_put_text(out, w->operator_name, CON_JOURNAL_TEXT);
 	ot_buf_puts(out, "\" guests=\"");
-	ot_log_put_text(out, w->request.guests, CON_JOURNAL_TEXT);
+	ot_log_put_text(out, w->run.guests, CON_JOURNAL_TEXT);
 	ot_buf_puts(out, "\" ");
 }
 
@@ -34,7 +34,7 @@ void fl_log_refused(struct fl_worker *w, const char *why)
 	ot_buf_init(&line);
 	ot_buf_puts(&line, "refused: ");
 	put_who(w, &line);
-	con_journal_what(&line, &w->request.texts, w->matched);
+	con_journal_what(&line, &w->run.texts, w->matched);
 	ot_buf_puts(&line, " reason=\"");
 	ot_log_put_text(&line, why, CON_JOURNAL_TEXT);
 	ot_buf_putc(&line, '"');
@@ -48,7 +48,7 @@ void fl_log_start(struct fl_worker *w)
 
 	if (!w->config->log) {
 		if (con_session_names(w->session, &names) && names.count)
-			con_journal_start(&w->journal, &w->request.texts, &names, w->matched);
+			con_journal_start(&w->journal, &w->run.texts, &names, w->matched);
 		free(names.items);
 		return;
 	}
@@ -56,7 +56,7 @@ void fl_log_start(struct fl_worker *w)
 	ot_buf_init(&line);
 	ot_buf_puts(&line, "tracing starts: ");
 	put_who(w, &line);
-	con_journal_what(&line, &w->request.texts, w->matched);
+	con_journal_what(&line, &w->run.texts, w->matched);
 	put_line(w, &line);
 }
 

@@ -14,8 +14,8 @@ static struct ot_err *explain(const struct fl_worker *w, struct ot_err *err)
 	struct ot_buf text;
 
 	ot_buf_init(&text);
-	con_failure_print(failure, err, w->request.opts.errtags, &text);
-	if (failure->diag && failure->diag->hint && !w->request.opts.errtags)
+	con_failure_print(failure, err, w->run.opts.errtags, &text);
+	if (failure->diag && failure->diag->hint && !w->run.opts.errtags)
 		ot_buf_printf(&text, "\n  (%s)", failure->diag->hint);
 	struct ot_err *explained = text.failed ? ot_err_nomem() : ot_err_new(code, "%s", ot_buf_str(&text));
 	ot_buf_deinit(&text);
@@ -45,7 +45,7 @@ static struct ot_err *take_clauses(struct fl_worker *w, uint32_t first, uint64_t
 		err = say_apart(w, &apart);
 	fl_apart_deinit(&apart);
 	if (!err)
-		err = fl_rights_check(w->config->rights, &w->request.texts, &w->comp, first, w->session);
+		err = fl_rights_check(w->config->rights, &w->run.texts, &w->comp, first, w->session);
 	if (err && ot_err_code(err) == OT_ERR_PERMISSION)
 		w->reason = FL_REASON_POLICY;
 	return err;
@@ -54,14 +54,14 @@ static struct ot_err *take_clauses(struct fl_worker *w, uint32_t first, uint64_t
 static struct ot_err *compile(struct fl_worker *w)
 {
 	uint64_t operators = 0;
-	struct ot_err *err = con_compile(&w->comp, &w->request.texts, w->session);
+	struct ot_err *err = con_compile(&w->comp, &w->run.texts, w->session);
 
 	if (err)
 		return explain(w, err);
 	OT_TRY(fl_printed_keys(&w->comp.prog, &w->arena, &w->printed)); /* END has its printa() still */
 	OT_TRY(take_clauses(w, 0, &operators));
 	w->matched = w->comp.matched > operators ? w->comp.matched - operators : 0;
-	fl_rights_limit(w->config->rights, &w->request.opts);
+	fl_rights_limit(w->config->rights, &w->run.opts);
 	return NULL;
 }
 
@@ -69,11 +69,11 @@ struct ot_err *fl_compile_joining(struct fl_worker *w)
 {
 	const uint32_t first = w->comp.prog.nclauses;
 	uint64_t operators;
-	struct ot_err *err = con_compile_joining(&w->comp, &w->request.texts, w->session);
+	struct ot_err *err = con_compile_joining(&w->comp, &w->run.texts, w->session);
 
 	if (err)
 		return ot_err_prefix(explain(w, err), "the program can't be compiled for its kernel");
-	fl_rights_limit(w->config->rights, &w->request.opts);
+	fl_rights_limit(w->config->rights, &w->run.opts);
 	return take_clauses(w, first, &operators);
 }
 
@@ -83,7 +83,7 @@ static struct ot_err *enable(struct fl_worker *w)
 {
 	const struct vp_sink sink = fl_sink_of(w);
 
-	OT_TRY(fl_gather_init(&w->gather, &w->comp.prog, &w->request.opts));
+	OT_TRY(fl_gather_init(&w->gather, &w->comp.prog, &w->run.opts));
 	w->has_gather = true;
 	if (w->config->rights)
 		w->records.per_s = w->config->rights->bytes_per_s;
@@ -110,7 +110,7 @@ static struct ot_err *send_ready(struct fl_worker *w)
 struct ot_err *fl_prepare(struct fl_worker *w, const void *data, size_t len)
 {
 	w->reason = FL_REASON_PROGRAM;
-	OT_TRY(fl_request_read(&w->request, data, len));
+	OT_TRY(fl_run_here_read(&w->run, data, len));
 	w->reason = FL_REASON_GUEST;
 	OT_TRY(fl_guests_attach(w));
 	w->reason = FL_REASON_PROGRAM;

@@ -145,7 +145,7 @@ static struct ot_err *send_batch(void *arg, const struct ot_buf *batch)
 
 static struct ot_err *send_aggregates(struct fl_worker *w, bool all)
 {
-	const uint64_t now = ot_now_ns(), rate = w->request.opts.aggrate_ns;
+	const uint64_t now = ot_now_ns(), rate = w->run.opts.aggrate_ns;
 
 	if (!w->has_gather || !w->gather.nkeys || fl_link_pending(w->link) ||
 	    (!all && now - w->out.aggregated_ns < rate))

@@ -171,8 +171,8 @@ static struct ot_err *start(struct fl_worker *w)
 {
 	struct ot_buf none = { 0 };
 
-	if (w->request.opts.ttl_ns)
-		w->end_ns = ot_now_ns() + w->request.opts.ttl_ns;
+	if (w->run.opts.ttl_ns)
+		w->end_ns = ot_now_ns() + w->run.opts.ttl_ns;
 	OT_TRY(vp_session_start(w->session));
 	OT_TRY(fl_send(w, FL_STARTED, &none));
 	OT_TRY(con_joining_start(w->joining));
@@ -288,7 +288,7 @@ static void init(struct fl_worker *w, struct fl_link *link, const struct fl_work
 		.lease_ns = config->lease_ns ? config->lease_ns : FL_LEASE_NS,
 		.reason = FL_REASON_OTHER,
 	};
-	fl_request_init(&w->request);
+	fl_run_here_init(&w->run);
 	ot_arena_init(&w->arena);
 	ot_map_init(&w->places);
 	fl_records_init(&w->records);
@@ -296,7 +296,7 @@ static void init(struct fl_worker *w, struct fl_link *link, const struct fl_work
 	ot_buf_init(&w->out.faults);
 	ot_buf_init(&w->scratch);
 	const struct con_symbols symbols = fl_guests_symbols(w);
-	fl_names_init(&w->names, &symbols, &w->request.opts);
+	fl_names_init(&w->names, &symbols, &w->run.opts);
 }
 
 /* The session borrows the program, and what joins it goes with it. */
@@ -322,7 +322,7 @@ static void deinit(struct fl_worker *w)
 	ot_map_deinit(&w->places);
 	ot_arena_deinit(&w->arena);
 	free(w->known);
-	fl_request_deinit(&w->request);
+	fl_run_here_deinit(&w->run);
 	fl_wake_close(&w->wake);
 }
 

@@ -154,7 +154,7 @@ static struct ot_err *on_hello(struct fl_host *h, const void *data, size_t len, 
 		    hello.protocol, FL_PROTOCOL);
 	fl_host_take_clock(h, &hello.clock);
 	ot_buf_init(&body);
-	struct ot_err *err = fl_request_put(h->fleet, ot_buf_str(&h->guests), &body);
+	struct ot_err *err = fl_run_put(h->fleet, ot_buf_str(&h->guests), &body);
 	if (!err)
 		err = fl_host_send(h, FL_RUN, &body);
 	ot_buf_deinit(&body);

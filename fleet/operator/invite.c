@@ -31,7 +31,7 @@ static struct ot_err *make(struct fl_calling *c, struct fl_invited *h, struct ot
 	struct fl_request request;
 
 	ot_buf_init(&run);
-	OT_TRY(fl_request_put(c->fleet, ot_buf_str(&h->guests), &run));
+	OT_TRY(fl_run_put(c->fleet, ot_buf_str(&h->guests), &run));
 	fl_calling_request(c, FL_ASKS_RUN, HOLDS_S, &request);
 	request.hosts = &h->known->name;
 	request.nhosts = 1;

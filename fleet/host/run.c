@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* RUN: a program and what it is compiled with, from somebody else's machine. */
-#include "fleet/host/request.h"
+#include "fleet/host/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "fleet/host/options.h"
 #include "fleet/wire/message.h"
 
-void fl_request_init(struct fl_request *r)
+void fl_run_here_init(struct fl_run_here *r)
 {
-	*r = (struct fl_request){ .guests = "" };
+	*r = (struct fl_run_here){ .guests = "" };
 	ot_arena_init(&r->arena);
 	dif_options_init(&r->opts);
 	r->texts = (struct con_texts){
@@ -18,7 +18,7 @@ void fl_request_init(struct fl_request *r)
 	};
 }
 
-void fl_request_deinit(struct fl_request *r)
+void fl_run_here_deinit(struct fl_run_here *r)
 {
 	free(r->args.items);
 	dif_options_deinit(&r->opts);
@@ -26,7 +26,7 @@ void fl_request_deinit(struct fl_request *r)
 }
 
 /* The text of a description is a string, a script's is bytes. */
-static struct ot_err *take_text(struct fl_request *r, const struct fl_source *from, struct con_program *ret)
+static struct ot_err *take_text(struct fl_run_here *r, const struct fl_source *from, struct con_program *ret)
 {
 	const char *text = ot_arena_strndup(&r->arena, (const char *)from->text.data, from->text.len);
 
@@ -46,7 +46,7 @@ static struct ot_err *take_text(struct fl_request *r, const struct fl_source *fr
 	return NULL;
 }
 
-static struct ot_err *take_texts(struct fl_request *r, const struct fl_run *run)
+static struct ot_err *take_texts(struct fl_run_here *r, const struct fl_run *run)
 {
 	if (!run->nsources)
 		return ot_err_new(OT_ERR_SYNTAX, "no program");
@@ -59,7 +59,7 @@ static struct ot_err *take_texts(struct fl_request *r, const struct fl_run *run)
 	return NULL;
 }
 
-static struct ot_err *set_option(struct fl_request *r, const struct fl_option *o)
+static struct ot_err *set_option(struct fl_run_here *r, const struct fl_option *o)
 {
 	const enum fl_option_use use = fl_option_use(o->name);
 	struct ot_err *err = NULL;
@@ -73,7 +73,7 @@ static struct ot_err *set_option(struct fl_request *r, const struct fl_option *o
 }
 
 /* $0 is always there. */
-static struct ot_err *take_args(struct fl_request *r, const struct fl_run *run)
+static struct ot_err *take_args(struct fl_run_here *r, const struct fl_run *run)
 {
 	bool ok = run->nargs || con_strings_add(&r->args, "outsight");
 
@@ -82,7 +82,7 @@ static struct ot_err *take_args(struct fl_request *r, const struct fl_run *run)
 	return ok ? NULL : ot_err_nomem();
 }
 
-struct ot_err *fl_request_read(struct fl_request *r, const void *data, size_t len)
+struct ot_err *fl_run_here_read(struct fl_run_here *r, const void *data, size_t len)
 {
 	struct fl_run run;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* RUN as a host takes it, from whoever sends it: fleet/host/request.c and options.c. */
+/* RUN as a host takes it, from whoever sends it: fleet/host/run.c and options.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "fleet/host/options.h"
-#include "fleet/host/request.h"
+#include "fleet/host/run.h"
 #include "fleet/wire/message.h"
 
 /* A text, whose length is told: it may have a NUL. */
@@ -21,15 +21,15 @@
 static const char *const words[] = { "x.d", "one" };
 
 /* Read @run; the message is gone afterwards. */
-static struct ot_err *take(struct fl_request *r, const struct fl_run *run)
+static struct ot_err *take(struct fl_run_here *r, const struct fl_run *run)
 {
 	struct ot_buf out;
 
 	ot_buf_init(&out);
 	fl_put_run(&out, run);
 	assert_false(out.failed);
-	fl_request_init(r);
-	struct ot_err *err = fl_request_read(r, out.data, out.len);
+	fl_run_here_init(r);
+	struct ot_err *err = fl_run_here_read(r, out.data, out.len);
 	memset(out.data, 0xaa, out.len);
 	ot_buf_deinit(&out);
 	return err;
@@ -41,7 +41,7 @@ static void test_whole(void **state)
 					     { false, DIF_SPEC_FUNCTION, "", TEXT("read { trace(1); }") } };
 	const struct fl_option options[] = { { "bufsize", "64k" }, { "destructive", NULL } };
 	const struct fl_run run = { "web* db", sources, 2, options, 2, words, 2 };
-	struct fl_request r;
+	struct fl_run_here r;
 
 	(void)state;
 	assert_null(take(&r, &run));
@@ -62,7 +62,7 @@ static void test_whole(void **state)
 	assert_null(r.texts.args->items[2]);
 	assert_ptr_equal(r.texts.opts, &r.opts);
 	assert_int_equal(r.texts.cpp->count, 0);
-	fl_request_deinit(&r);
+	fl_run_here_deinit(&r);
 }
 
 /* $0 is there also if nobody has said it. */
@@ -70,25 +70,25 @@ static void test_no_arguments(void **state)
 {
 	const struct fl_source source = { false, 0, "", TEXT("BEGIN") };
 	const struct fl_run run = { .guests = "", .sources = &source, .nsources = 1 };
-	struct fl_request r;
+	struct fl_run_here r;
 
 	(void)state;
 	assert_null(take(&r, &run));
 	assert_int_equal(r.texts.args->count, 1);
 	assert_string_equal(r.texts.args->items[0], "outsight");
-	fl_request_deinit(&r);
+	fl_run_here_deinit(&r);
 }
 
 static void refused(const struct fl_run *run, enum ot_err_code code, const char *text)
 {
-	struct fl_request r;
+	struct fl_run_here r;
 	struct ot_err *err = take(&r, run);
 
 	assert_non_null(err);
 	assert_string_equal(ot_err_message(err), text);
 	assert_int_equal(ot_err_code(err), code);
 	ot_err_destroy(err);
-	fl_request_deinit(&r);
+	fl_run_here_deinit(&r);
 }
 
 static void test_refused(void **state)
@@ -118,13 +118,13 @@ static void test_script_with_nul(void **state)
 {
 	const struct fl_source source = { true, 0, "x.d", TEXT("BEGIN\0{}") };
 	const struct fl_run run = { .guests = "g", .sources = &source, .nsources = 1 };
-	struct fl_request r;
+	struct fl_run_here r;
 
 	(void)state;
 	assert_null(take(&r, &run));
 	assert_int_equal(r.texts.items[0].len, 8);
 	assert_memory_equal(r.texts.items[0].text, "BEGIN\0{}", 9);
-	fl_request_deinit(&r);
+	fl_run_here_deinit(&r);
 }
 
 /* What names files and programs is not set here, whatever it says. */
@@ -136,7 +136,7 @@ static void test_options_of_the_operator(void **state)
 		{ "libdir", "/tmp/evil" },  { "oformat", "nonsense" },    { "quiet", NULL }
 	};
 	const struct fl_run run = { "g", &source, 1, options, OT_ARRAY_SIZE(options), NULL, 0 };
-	struct fl_request r;
+	struct fl_run_here r;
 
 	(void)state;
 	assert_null(take(&r, &run));
@@ -145,7 +145,7 @@ static void test_options_of_the_operator(void **state)
 	assert_false(r.opts.cpp);
 	assert_false(r.opts.quiet);
 	assert_int_equal(r.opts.set.count, 0);
-	fl_request_deinit(&r);
+	fl_run_here_deinit(&r);
 }
 
 /* Whoever adds an option decides whose it is. */
@@ -169,7 +169,7 @@ static void test_damaged(void **state)
 	const struct fl_source sources[] = { { true, 0, "x.d", TEXT("BEGIN") }, { false, 1, "", TEXT("a") } };
 	const struct fl_option options[] = { { "strsize", "9" }, { "temporal", NULL } };
 	const struct fl_run run = { "web*", sources, 2, options, 2, words, 2 };
-	struct fl_request r;
+	struct fl_run_here r;
 	struct ot_buf out;
 
 	(void)state;
@@ -178,19 +178,19 @@ static void test_damaged(void **state)
 	for (size_t i = 0; i < out.len; i++) {
 		uint8_t *copy = malloc(i ? i : 1); /* of exactly that size, for AddressSanitizer */
 		memcpy(copy, out.data, i);
-		fl_request_init(&r);
-		struct ot_err *err = fl_request_read(&r, copy, i);
+		fl_run_here_init(&r);
+		struct ot_err *err = fl_run_here_read(&r, copy, i);
 		assert_non_null(err);
 		assert_int_equal(ot_err_code(err), OT_ERR_BAD_DATA);
 		ot_err_destroy(err);
-		fl_request_deinit(&r);
+		fl_run_here_deinit(&r);
 		free(copy);
 	}
 	for (size_t i = 0; i < out.len; i++) {
 		out.data[i] ^= (char)0xff;
-		fl_request_init(&r);
-		ot_err_destroy(fl_request_read(&r, out.data, out.len));
-		fl_request_deinit(&r);
+		fl_run_here_init(&r);
+		ot_err_destroy(fl_run_here_read(&r, out.data, out.len));
+		fl_run_here_deinit(&r);
 		out.data[i] ^= (char)0xff;
 	}
 	ot_buf_deinit(&out);

@@ -65,7 +65,7 @@ static struct ot_err *put_options(const struct dif_options *opts, struct ot_aren
 	return NULL;
 }
 
-struct ot_err *fl_request_put(const struct fl_fleet *fleet, const char *guests, struct ot_buf *out)
+struct ot_err *fl_run_put(const struct fl_fleet *fleet, const char *guests, struct ot_buf *out)
 {
 	const struct con_texts *texts = fleet->config.texts;
 	struct fl_run run = { .guests = guests };

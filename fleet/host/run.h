@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What RUN asks for, as the texts and options of a session. */
-#ifndef FLEET_HOST_REQUEST_H
-#define FLEET_HOST_REQUEST_H
+#ifndef FLEET_HOST_RUN_H
+#define FLEET_HOST_RUN_H
 
 #include "consumer/texts.h"
 
 /* Its parts refer to each other: it stays where it is. */
-struct fl_request {
+struct fl_run_here {
 	struct ot_arena arena;
 	struct dif_options opts;
 	struct con_strings args, none;
@@ -14,11 +14,11 @@ struct fl_request {
 	const char *guests;
 };
 
-void fl_request_init(struct fl_request *r);
-void fl_request_deinit(struct fl_request *r);
+void fl_run_here_init(struct fl_run_here *r);
+void fl_run_here_deinit(struct fl_run_here *r);
 
 /** Read a message RUN; nothing is borrowed of it. BAD_DATA: it is none. SYNTAX: an option or a text that is
  * not possible, in words for the operator. Once. */
-OT_MUST_CHECK struct ot_err *fl_request_read(struct fl_request *r, const void *data, size_t len);
+OT_MUST_CHECK struct ot_err *fl_run_here_read(struct fl_run_here *r, const void *data, size_t len);
 
 #endif
