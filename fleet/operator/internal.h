@@ -146,8 +146,7 @@ OT_MUST_CHECK struct ot_err *fl_spec_want(struct fl_fleet *fleet, const char *sp
 /* request.c */
 /** RUN for a host's @p guests appended to @p out: twice the same, if the scripts are read. LIMIT: it is too
  * large to be sent. */
-OT_MUST_CHECK struct ot_err *fl_run_put(const struct fl_fleet *fleet, const char *guests,
-					    struct ot_buf *out);
+OT_MUST_CHECK struct ot_err *fl_run_put(const struct fl_fleet *fleet, const char *guests, struct ot_buf *out);
 
 /* program.c: PROGRAM and ENABLED. */
 OT_MUST_CHECK struct ot_err *fl_host_take_program(struct fl_host *h, const void *data, size_t len);
