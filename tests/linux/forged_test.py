@@ -39,10 +39,13 @@ class Forged(StaticProbes):
 
     def test_sparse(self):
         """Forty files of 4 GiB with nothing in them, and no word of where their notes are: a million pages each that are not there
-        are neither looked at one by one nor paid for."""
+        are neither looked at one by one nor paid for. Where the host is so busy that this process's share of CPU time does not
+        suffice, that is said of it alone."""
         pid = self.start_forging("sparse", 40)
-        self.assertEqual(self.count("probed*:::registers"), [])
-        self.assertEqual(self.count("user:probed:registers:entry"), [])
+        own = rf"dtrace: process {pid}: forged\d+\.so, which is passed over in all processes: reading a process among all takes more than its "
+        for description in ("probed*:::registers", "user:probed:registers:entry"):
+            for line in self.count(description):
+                self.assertRegex(line, own)
         for description in (f"pid{pid}:forged0.so::entry", "user:forged*.so::entry", f"forged{pid}:::"):
             status, out, err = self.outsight.run(self.vm, "-n", description)
             self.assertEqual((status, out), (1, ""), err)
