@@ -293,9 +293,10 @@ static struct ot_err *take_all(struct fl_host *h, bool *ret_any)
 	size_t len;
 
 	*ret_any = false;
-	while (fl_link_receive(h->link, &kind, &data, &len)) {
+	/* What a host says that is over is taken from the link, which calls it due, and is nothing. */
+	while (h->link && fl_link_receive(h->link, &kind, &data, &len)) {
 		*ret_any = true;
-		if (!fl_host_is_over(h)) /* what comes behind the end is nothing */
+		if (!fl_host_is_over(h))
 			OT_TRY(take(h, kind, data, len));
 	}
 	return NULL;

@@ -99,6 +99,7 @@ static void count(struct daemon *d, bool begun)
 	c->requests++;
 	c->begun += begun;
 	c->refused = d->gate.refused;
+	c->running = d->workers.count;
 }
 
 static void take_request(struct daemon *d, const struct fl_broker_message *m)
@@ -249,7 +250,7 @@ static void loop(struct daemon *d)
 	struct fl_broker_message m;
 
 	while (!d->ending) {
-		int ms = d->conf.metrics.any.sa_family ? fl_metrics_step(&d->metrics, d->conf_path) : -1;
+		int ms = fl_metrics_step(&d->metrics, d->conf_path);
 		struct pollfd p[] = { { d->signals, POLLIN, 0 },
 				      { fl_inbox_fd(d->who), POLLIN, 0 },
 				      { fl_inbox_fd(d->run), POLLIN, 0 } };
@@ -294,7 +295,9 @@ int fl_serve_daemon(const char *conf_path, const char *nats)
 	ot_arena_init(&d.arena);
 	struct ot_err *err = open_all(&d, nats);
 
-	if (!err) {
+	if (!err && d.metrics_only) {
+		err = fl_standing_run(&d.conf, NULL, fl_serve_log);
+	} else if (!err) {
 		log_begin(&d);
 		loop(&d);
 		fl_serve_log("fleet: ends, and every session with it");

@@ -2,7 +2,6 @@
 /* outsight-serve: what runs on a host of a fleet, and keys. */
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Block I/O: bytes by direction, and how long requests take, in nanoseconds. A request is its structure's address
  * while it is on its way. */
 io:::start

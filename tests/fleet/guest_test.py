@@ -222,20 +222,20 @@ class Pattern(FleetTest):
 
     def test_guests(self):
         """Two there are, and one that joins; a third name is not meant. One ends, and the others go on."""
-        vms = [self.named(name) for name in ("web1", "web2", "db")]
+        vms = [self.named(name) for name in ("wg1", "wg2", "db")]
         worker = self.worker()
-        worker.begin("web*", "BEGIN { n = 7; } fbt::round_begin:entry { @[guest, n] = count(); }",
+        worker.begin("wg*", "BEGIN { n = 7; } fbt::round_begin:entry { @[guest, n] = count(); }",
                      options=(*EXACT, ("strsize", "8"), ("aggrate", "50ms"), ("switchrate", "20ms")))
-        self.assertEqual(sorted(worker.all("GUEST")), [(0, "web1", 1, 0, ""), (1, "web2", 1, 0, "")])
+        self.assertEqual(sorted(worker.all("GUEST")), [(0, "wg1", 1, 0, ""), (1, "wg2", 1, 0, "")])
         worker.start()
-        self.until(worker, {"web1", "web2"})
-        vms.append(self.named("web3"))
-        self.until(worker, {"web1", "web2", "web3"})
-        self.assertIn((2, "web3", 1, 0, ""), worker.all("GUEST"))
+        self.until(worker, {"wg1", "wg2"})
+        vms.append(self.named("wg3"))
+        self.until(worker, {"wg1", "wg2", "wg3"})
+        self.assertIn((2, "wg3", 1, 0, ""), worker.all("GUEST"))
         vms[0].tell(b"e")
         while len(worker.all("GUEST")) < 4:
             worker.poll()
-        self.assertEqual(worker.all("GUEST")[-1][:3], (0, "web1", 0))
+        self.assertEqual(worker.all("GUEST")[-1][:3], (0, "wg1", 0))
         self.assertEqual(worker.stop(limit(60)), (0, 0, 0, ""))
         self.assertEqual({key[12:16] for _, key in worker.sums()}, {struct.pack("<i", 7)})
         self.assertEqual(len(worker.all("PROGRAM")), 1)

@@ -366,8 +366,8 @@ class Resident(LabTest):
         self.assertEqual(self.text(), before)
 
     def test_room(self):
-        """Five sessions need more room than there is: it is given back between them, and all of them count."""
-        for _ in range(5):
+        """Four sessions need more room than there is: it is given back between them, and all of them count."""
+        for _ in range(4):
             job = self.guest.spawn("getppid_loop 4 200 wait")
             job.wait_output("waiting")
             trace = self.traced("fbt:::entry { @[probefunc] = count(); }", "-x", "inject=force")
