@@ -4,19 +4,20 @@
 
 TOOLS=$CACHE/tools/bin
 
-# Only promtool is taken out of prometheus's package: installed, that starts a server. Without the package its test is skipped.
-get_promtool()
+# get_program PROGRAM PACKAGE PATH: take the program at PATH out of a package that would start a server, were it installed. Without
+# it its tests are skipped.
+get_program()
 {
 	local tmp
-	PATH=$PATH:$TOOLS
-	! command -v promtool >/dev/null || return 0
-	say "getting promtool"
+	PATH=$PATH:$TOOLS:/usr/sbin
+	! command -v "$1" >/dev/null || return 0
+	say "getting $1"
 	tmp=$(mktemp -d)
-	if (cd "$tmp" && run_logged apt-promtool apt-get -q -o APT::Sandbox::User=root download prometheus) &&
+	if (cd "$tmp" && run_logged "apt-$1" apt-get -q -o APT::Sandbox::User=root download "$2") &&
 		dpkg-deb -x "$tmp"/*.deb "$tmp/x" 2>/dev/null && mkdir -p "$TOOLS"; then
-		install "$tmp/x/usr/bin/promtool" "$TOOLS/promtool"
+		install "$tmp/x/$3" "$TOOLS/$1"
 	else
-		say "no promtool: see $CACHE/log/apt-promtool.log"
+		say "no $1: see $CACHE/log/apt-$1.log"
 	fi
 	rm -rf "$tmp"
 }

@@ -156,6 +156,6 @@ class Guests(GuestTest):
 
 if __name__ == "__main__":
     if not NATS:
-        print("SKIP: no nats-server here (Debian: apt install nats-server)")
+        print("SKIP: no nats-server here (scripts/test gets one)")
         sys.exit(77)
     main()

@@ -279,7 +279,7 @@ class Command(Case):
 
 def main():
     if not NATS:
-        print("SKIP: no nats-server here (Debian: apt install nats-server)")
+        print("SKIP: no nats-server here (scripts/test gets one)")
         sys.exit(77)
     result = LineResult()
     loader = unittest.defaultTestLoader
