@@ -85,7 +85,7 @@ static void ask_name(void *arg, size_t i, char ret[VP_CHILDREN_ANSWER])
 
 static void put_line(const char *what, const char *line)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf text;
+	ot_auto(ot_buf_deinit) struct ot_buf text = { 0 };
 
 	ot_buf_init(&text);
 	ot_buf_printf(&text, "%s: %s", what, line);

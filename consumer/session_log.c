@@ -34,7 +34,7 @@ static bool is_known(const struct vp_access *a)
 
 static bool log_record(const char *guest, uint32_t vmm, const struct vp_access *a)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf line;
+	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
 
 	ot_buf_init(&line);
 	ot_buf_puts(&line, "record of a VMM: ");
@@ -44,7 +44,7 @@ static bool log_record(const char *guest, uint32_t vmm, const struct vp_access *
 
 static bool log_lost(const char *guest, uint32_t vmm, uint64_t lost)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf line;
+	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
 
 	if (!lost)
 		return true;

@@ -27,7 +27,7 @@ static struct ot_err *listen_to(struct fl_calling *c, struct fl_invited *h)
 
 static struct ot_err *make(struct fl_calling *c, struct fl_invited *h, struct ot_buf *out)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf run;
+	ot_auto(ot_buf_deinit) struct ot_buf run = { 0 };
 	struct fl_request request;
 
 	ot_buf_init(&run);
@@ -48,7 +48,7 @@ static struct ot_err *make(struct fl_calling *c, struct fl_invited *h, struct ot
 
 static struct ot_err *invite(struct fl_calling *c, struct fl_invited *h)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 	char subject[FL_BROKER_SUBJECT];
 
 	ot_buf_init(&out);

@@ -96,7 +96,7 @@ static struct ot_err *ask(struct fl_calling *c, const struct ot_buf *out)
 /* As many hosts as one message names; for `others` is waited later. */
 static struct ot_err *ask_some(struct fl_calling *c, const char *const *hosts, uint32_t n, size_t others)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 	struct question q;
 	struct fl_broker_message m;
 	uint64_t start = ot_now_ns(), until = start + AGAIN_NS;

@@ -44,7 +44,7 @@ static void log_line(void *arg, const char *line)
 
 static void log_error(const char *what, struct ot_err *err)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf line;
+	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
 
 	ot_buf_init(&line);
 	ot_buf_printf(&line, "fleet: %s: %s", what, ot_err_message(err));
@@ -237,7 +237,7 @@ static struct ot_err *open_all(struct daemon *d, const char *nats)
 
 static void log_begin(struct daemon *d)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf line;
+	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
 
 	ot_buf_init(&line);
 	ot_buf_printf(&line, "fleet: %s serves %zu operators%s", d->conf.name, d->conf.noperators,

@@ -17,7 +17,7 @@
 /* A line about somebody unknown, if there is room for one. */
 static void log_stranger(struct fl_gate *gate, const char *why, uint64_t now)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf line;
+	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
 
 	gate->refused++;
 	ot_buf_init(&line);
@@ -43,7 +43,7 @@ static void log_stranger(struct fl_gate *gate, const char *why, uint64_t now)
 static void log_request(struct fl_gate *gate, const struct fl_conf_operator *operator,
 			const struct fl_request * request, const char *outcome, const char *why)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf line;
+	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
 	char session[FL_SESSION_TEXT], run[2 * FL_DIGEST + 1];
 
 	fl_session_text(request->digest, session);
@@ -83,7 +83,7 @@ static struct ot_err *answer(const struct fl_gate *gate, const struct ot_buf *bo
 static struct ot_err *answer_verdict(const struct fl_gate *gate, const struct fl_verdict *verdict,
 				     struct fl_gate_result *ret)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf body;
+	ot_auto(ot_buf_deinit) struct ot_buf body = { 0 };
 
 	ot_buf_init(&body);
 	fl_body_put_verdict(&body, verdict);
@@ -107,7 +107,7 @@ static struct ot_err *refuse(struct fl_gate *gate, enum fl_reason reason, struct
 
 static struct ot_err *tell_guests(struct fl_gate *gate, struct fl_gate_result *ret)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf body;
+	ot_auto(ot_buf_deinit) struct ot_buf body = { 0 };
 
 	ot_buf_init(&body);
 	gate->guests(gate->arg, ret->operator, ret->request.guests, &body);

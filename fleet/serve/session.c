@@ -27,7 +27,7 @@ struct session {
 static void log_line(void *arg, const char *line)
 {
 	const struct session *s = arg;
-	ot_auto(ot_buf_deinit) struct ot_buf text;
+	ot_auto(ot_buf_deinit) struct ot_buf text = { 0 };
 
 	ot_buf_init(&text);
 	ot_buf_printf(&text, "fleet: key=%s session=%s: %s", s->operator->name, s->ticket.session, line);

@@ -22,7 +22,7 @@
 static struct ot_err *write_ticket(const struct fl_ticket *ticket, int *ret)
 {
 	ot_auto_close int fd = memfd_create("ticket", MFD_CLOEXEC);
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 
 	if (fd < 0)
 		return ot_err_os(errno, "memfd_create");
@@ -80,7 +80,7 @@ struct ot_err *fl_workers_start(struct fl_workers *workers, const char *conf_pat
 
 static void report(const struct fl_session_process *w, int status)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf line;
+	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
 
 	ot_buf_init(&line);
 	if (WIFSIGNALED(status))

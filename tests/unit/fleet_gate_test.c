@@ -132,7 +132,7 @@ static void give(struct test *t, const struct ot_buf *message, uint64_t now, str
 static void ask(struct test *t, const struct fl_identity *id, const struct fl_request *r,
 		struct fl_gate_result *ret)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf message;
+	ot_auto(ot_buf_deinit) struct ot_buf message = { 0 };
 
 	ot_buf_init(&message);
 	fl_request_sign(id, r, &message);
@@ -195,7 +195,7 @@ static void replayed(void **state)
 {
 	struct test *t = *state;
 	struct fl_request r = request(t, FL_ASKS_RUN);
-	ot_auto(ot_buf_deinit) struct ot_buf message;
+	ot_auto(ot_buf_deinit) struct ot_buf message = { 0 };
 	struct fl_gate_result result;
 
 	ot_buf_init(&message);
@@ -246,7 +246,7 @@ static void strangers(void **state)
 	struct test *t = *state;
 	struct fl_request r = request(t, FL_ASKS_RUN);
 	struct fl_gate_result result;
-	ot_auto(ot_buf_deinit) struct ot_buf message;
+	ot_auto(ot_buf_deinit) struct ot_buf message = { 0 };
 
 	ask(t, &t->mallory, &r, &result);
 	assert_false(result.run || result.answer.len);
@@ -322,7 +322,7 @@ static void tickets(void **state)
 				  .reply = "_INBOX.1",
 				  .answer = { t->public, 32 } },
 			 got;
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 
 	memcpy(sent.secret, t->secret, FL_PUBLIC);
 	memset(sent.run, 5, FL_DIGEST);

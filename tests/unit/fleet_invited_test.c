@@ -22,7 +22,7 @@ static const struct fl_run signed_run = { .guests = "none" };
 
 static bool is_signed(void *arg, const void *run, size_t len)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 
 	(void)arg;
 	ot_buf_init(&out);
@@ -111,7 +111,7 @@ static enum fl_kind answer_to(const struct fl_run *run, struct ot_buf *ret)
 static void another_program(void **state)
 {
 	const struct fl_run other = { .guests = "all" };
-	ot_auto(ot_buf_deinit) struct ot_buf answer;
+	ot_auto(ot_buf_deinit) struct ot_buf answer = { 0 };
 	struct fl_refused refused;
 	struct ot_arena arena;
 

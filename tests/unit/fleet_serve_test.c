@@ -261,7 +261,7 @@ static void wrong_lines(void **state)
 static void limits(void **state)
 {
 	struct test *t = *state;
-	ot_auto(ot_buf_deinit) struct ot_buf text;
+	ot_auto(ot_buf_deinit) struct ot_buf text = { 0 };
 	char path[FOLDER_PATH], key[FL_PUBLIC_TEXT];
 	struct fl_conf conf;
 

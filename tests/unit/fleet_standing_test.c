@@ -137,7 +137,7 @@ static uint64_t add(struct fl_families *f, const char *program, const char *text
 
 static void expect_text(const struct fl_families *f, const char *text)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 
 	ot_buf_init(&out);
 	fl_families_put(f, &out);
@@ -239,7 +239,7 @@ static void left_out(void **state)
 
 static void too_many_families(void **state)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf text;
+	ot_auto(ot_buf_deinit) struct ot_buf text = { 0 };
 	struct fl_families f;
 
 	(void)state;

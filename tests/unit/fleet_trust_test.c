@@ -178,7 +178,7 @@ static void request_is_read_back(void **state)
 	static const char *const hosts[] = { "h1", "db*" };
 	struct people *p = *state;
 	struct fl_request sent = invitation(p), got;
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 	uint8_t digest[FL_DIGEST];
 
 	ot_buf_init(&out);
@@ -211,7 +211,7 @@ static void request_as_it_was_signed(void **state)
 {
 	struct people *p = *state;
 	struct fl_request sent = invitation(p), got;
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 
 	ot_buf_init(&out);
 	fl_request_sign(&p->alice, &sent, &out);
@@ -245,7 +245,7 @@ static void wrong_key(void **state)
 	struct people *p = *state;
 	struct fl_request sent = invitation(p), got;
 	struct fl_identity forged = p->mallory;
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 
 	ot_buf_init(&out);
 	memcpy(forged.public, p->alice.public, FL_PUBLIC);
@@ -259,7 +259,7 @@ static void malformed_requests(void **state)
 	struct people *p = *state;
 	static const char *many[FL_REQUEST_HOSTS + 1];
 	struct fl_request bad[4], got;
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 
 	ot_buf_init(&out);
 	for (size_t i = 0; i < OT_ARRAY_SIZE(many); i++)
@@ -316,7 +316,7 @@ static void times_and_hosts(void **state)
 static void answer_sign(const struct people *p, const struct fl_identity *id, const char *host,
 			const uint8_t digest[FL_DIGEST], struct ot_buf *out)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf body;
+	ot_auto(ot_buf_deinit) struct ot_buf body = { 0 };
 	struct fl_answer a = { .host = host };
 
 	ot_buf_init(&body);
@@ -337,7 +337,7 @@ static void answer_is_read_back(void **state)
 {
 	struct people *p = *state;
 	uint8_t digest[FL_DIGEST] = { 1, 2, 3 };
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 	struct fl_verdict verdict;
 	struct fl_answer got;
 	const char *host;
@@ -364,7 +364,7 @@ static void mixed_up_answers(void **state)
 {
 	struct people *p = *state;
 	uint8_t digest[FL_DIGEST] = { 1 }, other[FL_DIGEST] = { 2 }, public[FL_PUBLIC], secret[FL_PUBLIC];
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 	struct fl_answer got;
 
 	ot_buf_init(&out);
@@ -393,7 +393,7 @@ static void answer_as_it_was_signed(void **state)
 {
 	struct people *p = *state;
 	uint8_t digest[FL_DIGEST] = { 1 };
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 	struct fl_answer got;
 
 	ot_buf_init(&out);
@@ -423,7 +423,7 @@ static void weak_ephemeral_key(void **state)
 {
 	struct people *p = *state;
 	uint8_t zero[FL_PUBLIC] = { 0 };
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 	struct fl_answer a = { .host = "h1", .body = { (const uint8_t *)"x", 1 } };
 
 	ot_buf_init(&out);
@@ -434,7 +434,7 @@ static void weak_ephemeral_key(void **state)
 static void presences(void **state)
 {
 	struct people *p = *state;
-	ot_auto(ot_buf_deinit) struct ot_buf out;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 	struct fl_presence got = { 0 };
 
 	ot_buf_init(&out);

@@ -233,7 +233,7 @@ struct ot_err *vp_cache_read(const struct vp_cache *cache, const uint8_t *build_
 struct ot_err *vp_cache_write(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
 			      const char *kind, const void *data, size_t data_len)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf buf;
+	ot_auto(ot_buf_deinit) struct ot_buf buf = { 0 };
 	uint64_t hash = hash_of(cache, data, data_len);
 	char name[NAME_LEN];
 

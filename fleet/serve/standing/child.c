@@ -125,7 +125,7 @@ struct ot_err *fl_program_spawn(const struct fl_standing *s, struct fl_program *
 /* What fails again fails with the same line each time. */
 static void tell(const struct fl_standing *s, struct fl_program *p, uint64_t now_ns)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf text;
+	ot_auto(ot_buf_deinit) struct ot_buf text = { 0 };
 
 	p->line[p->line_len] = '\0';
 	p->line_len = 0;

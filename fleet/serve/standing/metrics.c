@@ -16,7 +16,7 @@
 static struct ot_err *read_file(const struct fl_standing *s, const struct fl_program *p, char **ret,
 				size_t *ret_len)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf path;
+	ot_auto(ot_buf_deinit) struct ot_buf path = { 0 };
 	struct stat st;
 
 	ot_buf_init(&path);

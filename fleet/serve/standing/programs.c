@@ -18,7 +18,7 @@
 
 void fl_standing_say(const struct fl_standing *s, const struct fl_program *p, const char *fmt, ...)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf line;
+	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
 	char text[2 * FL_LINE_MAX];
 	va_list ap;
 

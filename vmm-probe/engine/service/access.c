@@ -151,7 +151,7 @@ void vp_access_enable(uint64_t number, uint32_t n, const char *first)
 
 static bool send_line(const struct vp_access *a, const char *guest)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf line;
+	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
 
 	ot_buf_init(&line);
 	ot_buf_puts(&line, "tracing is served: guest=\"");
