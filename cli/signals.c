@@ -2,28 +2,20 @@
 /* Signals that end a session, read as events instead of interrupting it. */
 #include "cli/signals.h"
 
-#include <errno.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/signals.h"
+
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
-static sigset_t blocked(int extra)
+void cli_signals_hold(void)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < OT_ARRAY_SIZE(ending); i++)
 		sigaddset(&set, ending[i]);
-	if (extra)
-		sigaddset(&set, extra);
-	return set;
-}
-
-void cli_signals_hold(void)
-{
-	const sigset_t set = blocked(0);
-
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }
@@ -42,14 +34,9 @@ bool cli_signals_pending(void)
 
 struct ot_err *cli_signals_open(int extra, int *ret_fd)
 {
-	const sigset_t set = blocked(extra);
+	const int list[] = { ending[0], ending[1], ending[2], extra };
 
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		return ot_err_os(errno, "signalfd");
-	*ret_fd = fd;
-	return NULL;
+	return ot_signals_open(list, OT_ARRAY_SIZE(ending) + (extra != 0), ret_fd);
 }
 
 unsigned cli_signals_take(int fd)

@@ -55,19 +55,7 @@ static struct ot_err *do_printflike(struct con_consumer *c, const struct vp_enab
 /* A stack or symbol among printf()'s arguments. */
 static bool is_argument(const struct dif_action *first, unsigned kind)
 {
-	switch (kind) {
-	case DIF_ACT_stack:
-	case DIF_ACT_ustack:
-	case DIF_ACT_jstack:
-	case DIF_ACT_sym:
-	case DIF_ACT_mod:
-	case DIF_ACT_usym:
-	case DIF_ACT_umod:
-	case DIF_ACT_uaddr:
-		return first->kind == DIF_ACT_printf && !first->object;
-	default:
-		return false;
-	}
+	return con_is_named(kind) && first->kind == DIF_ACT_printf && !first->object;
 }
 
 /* Data of one statement: all that follow the first with its kind and uarg. */

@@ -72,6 +72,9 @@ enum con_shape {
 
 enum con_shape con_datum_shape(const struct con_datum *d);
 
+/** Does an action of this kind record a stack, or an address that is shown as a name? */
+bool con_is_named(unsigned kind);
+
 /* An aggregation's value. */
 struct con_aggval {
 	enum dif_agg_kind kind;

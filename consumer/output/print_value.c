@@ -194,6 +194,14 @@ enum con_shape con_datum_shape(const struct con_datum *d)
 	return integer_columns(d->size) ? CON_SHAPE_INTEGER : CON_SHAPE_BYTES;
 }
 
+bool con_is_named(unsigned kind)
+{
+	const struct dif_action a = { .kind = (enum dif_action_kind)kind };
+	enum con_shape shape = con_datum_shape(&(struct con_datum){ .action = &a });
+
+	return shape == CON_SHAPE_STACK || shape == CON_SHAPE_SYMBOL;
+}
+
 /* As bytes it would be so many zeros. */
 static void print_empty_string(struct con_printer *p, enum con_width width)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An operator's options on a host. What names a file, a folder or a program stays with the operator: here it
- * would be of another machine, and chosen by somebody who may have no account on this one.
+ * would be of another machine, and chosen by an operator who may have no account on this one.
  */
 #include "fleet/host/options.h"
 

@@ -2,24 +2,8 @@
 /* Addresses that are shown as names: where they are in what a clause records. */
 #include "fleet/host/places.h"
 
+#include "consumer/output/print.h"
 #include "dif/obj/format.h"
-
-static bool is_named(uint32_t kind)
-{
-	switch (kind) {
-	case DIF_ACT_stack:
-	case DIF_ACT_ustack:
-	case DIF_ACT_jstack:
-	case DIF_ACT_sym:
-	case DIF_ACT_mod:
-	case DIF_ACT_usym:
-	case DIF_ACT_umod:
-	case DIF_ACT_uaddr:
-		return true;
-	default:
-		return false;
-	}
-}
 
 /* --- conversions and what they take ------------------------------------------------------------------------ */
 
@@ -138,7 +122,7 @@ struct ot_err *fl_places_of_keys(const struct dif_clause *clause, const struct d
 		const struct dif_rec *rec = &layout->keys[i];
 		const struct dif_action *a = &clause->actions[rec->action];
 
-		if (is_named(a->kind))
+		if (con_is_named(a->kind))
 			ret->items[ret->n++] = (struct fl_place){ FL_PLACE_DATUM, a, rec->offset, rec->size };
 		else if (is_integer(a, rec->size) && is_printed_by_name(printed, aggid, i))
 			ret->items[ret->n++] =
@@ -166,7 +150,7 @@ static void see_arg(void *arg, unsigned number, char conv)
 	const struct dif_rec *rec = &p->args[number];
 	const struct dif_action *a = &p->clause->actions[rec->action];
 
-	if (!is_named(a->kind) && is_integer(a, rec->size))
+	if (!con_is_named(a->kind) && is_integer(a, rec->size))
 		p->places->items[p->places->n++] =
 		    (struct fl_place){ conv == 'A' ? FL_PLACE_USER : FL_PLACE_KERNEL, a, rec->offset,
 				       rec->size };
@@ -208,7 +192,7 @@ struct ot_err *fl_places_of_record(const struct dif_clause *clause, const struct
 		for (uint32_t k = 0; k < len; k++) {
 			const struct dif_action *a = &clause->actions[recs[k].action];
 
-			if (is_named(a->kind))
+			if (con_is_named(a->kind))
 				ret->items[ret->n++] =
 				    (struct fl_place){ FL_PLACE_DATUM, a, recs[k].offset, recs[k].size };
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* RUN: a program and what it is compiled with, from somebody else's machine. */
+/* RUN: a program and what it is compiled with, from another machine. */
 #include "fleet/host/run.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Data of the session, on its way to the operator: numbers for names, then into the queues. What this host's
- * own BEGIN records is nobody's.
+ * own BEGIN records is discarded.
  */
 #include <string.h>
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "fleet/host/internal.h"
 
 static struct ot_err *watch(const struct fl_wake *w, int fd, uint32_t events)
@@ -20,20 +21,15 @@ static struct ot_err *watch(const struct fl_wake *w, int fd, uint32_t events)
 
 struct ot_err *fl_wake_open(struct fl_wake *w)
 {
-	sigset_t set;
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
 	*w = (struct fl_wake){ -1, -1, -1, -1, 0 };
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN); /* an operator that is gone is an error of the link */
-	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	OT_TRY(ot_signals_open(ending, OT_ARRAY_SIZE(ending), &w->signal_fd));
 	w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (w->signal_fd < 0 || w->timer_fd < 0 || w->epoll_fd < 0)
-		return ot_err_os(errno, "waiting for signals");
+	if (w->timer_fd < 0 || w->epoll_fd < 0)
+		return ot_err_os(errno, "waiting");
 	OT_TRY(watch(w, w->signal_fd, EPOLLIN));
 	return watch(w, w->timer_fd, EPOLLIN);
 }

@@ -193,7 +193,8 @@ static struct ot_err *trace_loop(struct fl_worker *w, enum vp_session_state *sta
 		if (w->stopped)
 			break;
 		OT_TRY(fl_send_waiting(w, false, &more));
-		take_messages(w); /* what sending has brought wakes nobody later */
+		take_messages(
+		    w); /* sending may have received a message, which would not wake this thread later */
 		if (w->stopped)
 			break;
 		OT_TRY(set_wake(w));
@@ -204,7 +205,7 @@ static struct ot_err *trace_loop(struct fl_worker *w, enum vp_session_state *sta
 	return NULL;
 }
 
-/* Probes out, and what is left goes out. Nothing is waited for that nobody takes. */
+/* Remove the probes and send the remaining data. Does not wait once the link is gone. */
 static struct ot_err *finish(struct fl_worker *w)
 {
 	bool more = true;

@@ -39,8 +39,8 @@ struct fl_worker_config {
 	uint64_t lease_ns;   /* how long the operator may be silent; 0: FL_LEASE_NS */
 };
 
-/** Until the session is over; 0, or 1 if it could not begin or ended by an error, which the operator was told
- * and which is in the log. The link stays the caller's. */
+/** Until the session is over; 0, or 1 if it could not begin or ended by an error, which the operator has
+ * received and which is in the log. The link stays the caller's. */
 int fl_worker_run(struct fl_link *link, const struct fl_worker_config *config);
 
 #endif

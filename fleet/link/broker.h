@@ -32,7 +32,7 @@ struct fl_broker_config {
 
 struct fl_broker_message {
 	const char *subject;
-	const char *reply; /* NULL: nobody waits for one */
+	const char *reply; /* NULL: no reply is expected */
 	const void *data;
 	size_t len;
 };
@@ -49,7 +49,7 @@ OT_MUST_CHECK struct ot_err *fl_broker_publish(struct fl_broker *broker, const c
 					       const char *reply, const void *data, size_t len);
 /** Has the server what was published and subscribed so far? Waits at most @p ms. */
 bool fl_broker_flush(struct fl_broker *broker, int ms);
-/** A subject that nobody else has, for answers. */
+/** A unique subject for answers. */
 void fl_broker_own_subject(char ret[FL_BROKER_SUBJECT]);
 
 /** Messages for @p subject, which may have NATS's wildcards. */

@@ -52,7 +52,7 @@ struct ot_err *fl_link_create(struct fl_carrier *carrier, struct fl_seal *seal, 
 	link->now = now ? now : monotonic;
 	link->now_arg = now_arg;
 	fl_sending_init(&link->sending, carrier->ops->is_reliable);
-	/* The first heartbeat goes at once: it tells the other side that somebody is there. */
+	/* The first heartbeat goes at once: the other side learns that this end is alive. */
 	link->owes = true;
 	link->sent_ns = link->heard_ns = link->now(now_arg);
 	*ret = link;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inviting hosts to a session. An invitation, or its answer, may be lost: then another one is made, since a
- * host takes none twice; what a host began for the first ends when nobody speaks to it. */
+ * host takes none twice; what a host began for the first ends when its lease expires. */
 #include <stdio.h>
 #include <string.h>
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/signals.h"
 #include "fleet/link/broker.h"
 #include "fleet/serve/gate.h"
 #include "fleet/serve/serve.h"
@@ -109,7 +110,7 @@ static void take_request(struct daemon *d, const struct fl_broker_message *m)
 	bool begun = false;
 
 	if (!m->reply)
-		return; /* nobody waits for what would be answered */
+		return; /* no answer is expected */
 	ot_arena_init(&arena);
 	struct ot_err *err = fl_gate_take(&d->gate, m->data, m->len, (uint64_t)time(NULL), &arena, &result);
 
@@ -166,17 +167,10 @@ static void take_signals(struct daemon *d)
 
 static struct ot_err *hold_signals(struct daemon *d)
 {
-	sigset_t set;
+	static const int list[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD };
 
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	d->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return d->signals < 0 ? ot_err_os(errno, "signalfd") : NULL;
+	return ot_signals_open(list, OT_ARRAY_SIZE(list), &d->signals);
 }
 
 /* --- the daemon's life -------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 
 /* --- the log ------------------------------------------------------------------------------------------ */
 
-/* A line about somebody unknown, if there is room for one. */
+/* A line about an unknown key, if there is room for one. */
 static void log_stranger(struct fl_gate *gate, const char *why, uint64_t now)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };

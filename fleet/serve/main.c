@@ -78,7 +78,7 @@ static struct ot_err *check_files(const char *path, struct ot_arena *arena, stru
 
 	OT_TRY(fl_conf_read(path, arena, conf));
 	if (!conf->nats && conf->metrics.any.sa_family)
-		return NULL; /* nobody asks for this host's key */
+		return NULL; /* this host's key is not needed */
 	OT_TRY(fl_identity_read(conf->key, &id));
 	fl_identity_wipe(&id);
 	return NULL;

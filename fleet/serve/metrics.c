@@ -50,20 +50,14 @@ struct ot_err *fl_metrics_open(struct fl_metrics_process *m)
 	return fl_counts_create(&m->counts, &m->counts_fd);
 }
 
-/* In the child, between fork() and exec(): of a process with threads. */
+/* In the child, between fork() and exec(). */
 static void become(const char *conf_path, int counts, pid_t parent)
 {
 	const char *argv[] = { "outsight-serve", "--standing", conf_path,
 			       fl_serve_log_is_verbose() ? "--verbose" : NULL, NULL };
-	sigset_t none;
-	int fd = dup2(counts, FL_COUNTS_FD); /* of the same number would stay closed on exec() */
 
-	if (counts == FL_COUNTS_FD)
-		fd = fcntl(counts, F_SETFD, 0) ? -1 : counts;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (fd >= 0 && !prctl(PR_SET_PDEATHSIG, SIGTERM) && getppid() == parent)
-		execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
+	if (!prctl(PR_SET_PDEATHSIG, SIGTERM) && getppid() == parent)
+		fl_serve_become((char *const *)(uintptr_t)argv, counts, FL_COUNTS_FD);
 	_exit(127);
 }
 

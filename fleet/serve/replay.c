@@ -54,7 +54,7 @@ static struct ot_err *check_new(const struct fl_replay *r, const struct fl_reque
 			continue;
 		if (!memcmp(r->items[i].nonce, request->nonce, FL_NONCE))
 			return ot_err_new(OT_ERR_PERMISSION,
-					  "the invitation was used before: somebody repeats it");
+					  "the invitation was used before: it was replayed");
 		own++;
 	}
 	if (own >= FL_REPLAY_EACH)

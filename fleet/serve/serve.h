@@ -20,6 +20,12 @@ bool fl_serve_log_is_verbose(void);
 /** Say why nothing can be done, and free @p err; FL_EXIT_FAILED. */
 int fl_serve_fail(struct ot_err *err);
 
+/* --- become.c ----------------------------------------------------------------------------------------- */
+
+/** In a child, between fork() and exec(), of a process with threads: execute this program with @p argv, no
+ * signal blocked, and @p fd as its descriptor @p number. */
+_Noreturn void fl_serve_become(char *const *argv, int fd, int number);
+
 /* --- daemon.c, session.c ------------------------------------------------------------------------------ */
 
 /** Answer requests until SIGTERM or SIGINT; the exit status. */

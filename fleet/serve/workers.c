@@ -39,21 +39,6 @@ static struct ot_err *write_ticket(const struct fl_ticket *ticket, int *ret)
 	return NULL;
 }
 
-/* In the child, between fork() and exec(): of a process with threads. */
-static void become(char *const *argv, int ticket)
-{
-	sigset_t none;
-	int fd = dup2(ticket, FL_TICKET_FD); /* of the same number would stay closed on exec() */
-
-	if (ticket == FL_TICKET_FD)
-		fd = fcntl(ticket, F_SETFD, 0) ? -1 : ticket;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (fd >= 0)
-		execv("/proc/self/exe", argv);
-	_exit(127);
-}
-
 struct ot_err *fl_workers_start(struct fl_workers *workers, const char *conf_path, const char *nats,
 				const char *operator, const struct fl_ticket * ticket)
 {
@@ -69,7 +54,7 @@ struct ot_err *fl_workers_start(struct fl_workers *workers, const char *conf_pat
 	if (pid < 0)
 		return ot_err_os(errno, "fork");
 	if (!pid)
-		become(argv, fd);
+		fl_serve_become(argv, fd, FL_TICKET_FD);
 	struct fl_session_process *w = &workers->items[workers->count++];
 
 	w->pid = pid;

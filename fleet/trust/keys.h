@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who somebody is in a fleet: an Ed25519 key. Operators and hosts have one each; a host's serve.conf has the
+ * An identity in a fleet: an Ed25519 key. Operators and hosts have one each; a host's serve.conf has the
  * public keys of operators, an operator's file of hosts those of hosts. As text a public key is base64.
  */
 #ifndef FLEET_TRUST_KEYS_H

@@ -233,7 +233,7 @@ class Metrics(Case):
     def test_nobody_reads(self):
         """Nobody reads for a program's ttl: it is stopped. The next who does has it begin again."""
         serve = self.serve({"ticks": (TICKS, "guests none\nttl 1s\n")})
-        serve.await_log("program=ticks: nobody has read metrics for 1 s, and it is stopped until somebody does")
+        serve.await_log("program=ticks: its metrics were not read for 1 s: stopped until the next scrape")
         serve.await_("no process", lambda: not serve.children())
         self.assertEqual(serve.value("outsight_serve_program_idle", program="ticks"), 1)
         serve.await_value(lambda v: v > 0, "outsight_ticks_total", program="ticks", key0="a")

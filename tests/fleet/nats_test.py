@@ -181,7 +181,7 @@ class Refused(Case):
         (subject, _, data), = client.seen("os.v1.run.")
         self.assertEqual(subject, "os.v1.run.h1")
         client.publish(subject, data, "os.v1.mine")
-        host.await_log("the invitation was used before: somebody repeats it")
+        host.await_log("the invitation was used before: it was replayed")
         host.stop()
         host.start()
         client.publish(subject, data, "os.v1.mine")

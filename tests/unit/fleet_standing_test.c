@@ -418,7 +418,7 @@ static void idle(void **state)
 	fl_standing_step(t->standing, 109 * SECOND);
 	assert_int_equal(program(t, "good")->state, FL_PROGRAM_RUNNING);
 	until_state(t, 110 * SECOND, "good", FL_PROGRAM_IDLE);
-	assert_non_null(strstr(ot_buf_str(&t->log), "nobody has read metrics for 60 s"));
+	assert_non_null(strstr(ot_buf_str(&t->log), "its metrics were not read for 60 s"));
 	assert_int_equal(fl_standing_step(t->standing, 500 * SECOND), UINT64_MAX);
 	assert_true(page_has(t, 500 * SECOND, "outsight_serve_program_idle{program=\"good\"} 1\n"));
 	assert_null(strstr(ot_buf_str(&t->page), "outsight_up{"));

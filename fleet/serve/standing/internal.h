@@ -58,7 +58,7 @@ struct fl_standing {
 	struct fl_standing_config config;
 	struct fl_program *programs[FL_PROGRAMS_MAX];
 	size_t count;
-	uint64_t read_ns; /* when somebody read metrics; at first, when this began */
+	uint64_t read_ns; /* of the last scrape; at first, when this began */
 	uint64_t scrapes;
 };
 

@@ -14,7 +14,7 @@
 struct fl_limits {
 	struct fl_patterns guests;
 	uint32_t maxcost; /* per cent of the vCPUs' time */
-	uint32_t ttl_s;   /* nobody has read the metrics for so long: the program is stopped */
+	uint32_t ttl_s;   /* the metrics were not read for that long: the program is stopped */
 	uint32_t series;  /* rows of its metrics */
 	uint64_t bytes;   /* of their text */
 };

@@ -118,7 +118,7 @@ static const struct {
 	uint64_t (*value)(const struct fl_program *p);
 } of_programs[] = {
 	{ "program_up", "gauge", "The standing program runs.", is_up },
-	{ "program_idle", "gauge", "It was stopped as nobody read metrics for its ttl.", is_idle },
+	{ "program_idle", "gauge", "It was stopped because its metrics were not read for its ttl.", is_idle },
 	{ "program_failing", "gauge", "Its files are not valid, or its last run failed.", is_failing },
 	{ "program_starts_total", "counter", "How often it was started.", starts },
 	{ "program_failures_total", "counter", "Runs that failed or crashed.", failures },

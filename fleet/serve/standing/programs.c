@@ -125,8 +125,7 @@ static uint64_t step(const struct fl_standing *s, struct fl_program *p, uint64_t
 	if (p->state == FL_PROGRAM_WAITING && now_ns >= p->due && p->is_sound)
 		start(s, p, now_ns);
 	if (p->state == FL_PROGRAM_RUNNING && now_ns >= idle) {
-		fl_standing_say(s, p,
-				"nobody has read metrics for %u s, and it is stopped until somebody does",
+		fl_standing_say(s, p, "its metrics were not read for %u s: stopped until the next scrape",
 				p->limits.ttl_s);
 		fl_program_end(p, FL_PROGRAM_IDLE, now_ns);
 	}

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/signals.h"
 #include "fleet/serve/standing/http.h"
 
 /* The least time between two readings of programs' files. Who asks faster gets the same page again. */
@@ -89,17 +90,10 @@ static struct ot_err *make_folder(struct running *r, const struct fl_conf *conf)
 
 static struct ot_err *hold_signals(struct running *r)
 {
-	sigset_t set;
+	static const int list[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD };
 
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return r->signals < 0 ? ot_err_os(errno, "signalfd") : NULL;
+	return ot_signals_open(list, OT_ARRAY_SIZE(list), &r->signals);
 }
 
 static void take_signals(struct running *r)

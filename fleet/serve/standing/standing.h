@@ -47,7 +47,7 @@ uint64_t fl_standing_step(struct fl_standing *s, uint64_t now_ns);
 /** What to wait for besides; how many of @p ret, which has room for FL_PROGRAMS_MAX. */
 nfds_t fl_standing_fds(const struct fl_standing *s, struct pollfd *ret);
 
-/** Append all metrics; somebody reads them. */
+/** Append all metrics, which counts as a scrape. */
 OT_MUST_CHECK struct ot_err *fl_standing_metrics(struct fl_standing *s, uint64_t now_ns, struct ot_buf *out);
 
 #endif
