@@ -14,7 +14,7 @@ static inline uint64_t ot_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/** CPU time of the calling thread in ns: time in which a busy host did not run it is none of it. */
+/** CPU time of the calling thread in ns: without time in which a busy host did not run it. */
 static inline uint64_t ot_thread_cpu_ns(void)
 {
 	struct timespec t;
@@ -23,7 +23,7 @@ static inline uint64_t ot_thread_cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/** How long it is until that time, in ms as poll() wants it: rounded up; 0: it is past. */
+/** The time until then in ms, rounded up, for poll(); 0: it is past. */
 static inline int ot_ms_until(uint64_t ns)
 {
 	uint64_t now = ot_now_ns();

@@ -5,8 +5,7 @@
  *
  * These functions return false instead. They take no lock, make no system call and use no thread-local
  * storage: a handler of SIGBUS compares the instruction that faulted with the few that they consist of, and
- * continues behind them. Whatever else faults is passed to the handler that was there before
- * (docs/design/012-memory-gone.md).
+ * continues behind them. Any other fault is passed to the previous handler (docs/design/012-memory-gone.md).
  */
 #ifndef OT_BASE_GUARDED_H
 #define OT_BASE_GUARDED_H
@@ -15,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Put the handler in place; calls nest, each needs an ot_guarded_off(). The process's own handlers are to be
- * in place by then: one that is installed later, and passes nothing on, takes the guard away. Any thread. */
+/** Put the handler in place; calls nest, each needs an ot_guarded_off(). The process's own handlers must be
+ * installed before: a handler that is installed later, and passes nothing on, disables the guard. Any
+ * thread. */
 void ot_guarded_on(void);
 /** The last call restores the previous handler, unless another has replaced ours meanwhile. Any
  * thread. */
@@ -27,8 +27,8 @@ void ot_guarded_off(void);
 void ot_guarded_this_thread(void);
 
 /** Copy @p len bytes from memory that may be gone; aligned words of 1, 2, 4 and 8 bytes are read at once, in
- * order with what precedes and follows. False: it is gone, and @p dst has any part of it. Any thread; hit
- * path, as all below. */
+ * order with what precedes and follows. False: it is gone, and @p dst holds an unspecified part of it. Any
+ * thread; hit path, as all below. */
 bool ot_guarded_read(void *dst, const void *src, size_t len);
 
 /** Copy @p len bytes to memory that may be gone, as ot_guarded_read(). False: a part of it is gone, and only

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hash of names and keys in this process's tables. Guests and scripts choose what is hashed, so it is
- * keyed: what collides in one process does not in another, and cannot be found from outside.
+ * The hash of names and keys in this process's tables. Guests and scripts choose the hashed bytes, so the
+ * hash is keyed: bytes that collide in one process do not collide in another, and collisions can't be found
+ * from outside.
  */
 #ifndef OT_BASE_HASH_H
 #define OT_BASE_HASH_H
@@ -12,7 +13,7 @@
 /** SipHash-1-3 of @p len bytes with a key of two words: for tables in memory. */
 uint64_t ot_siphash13(const uint64_t key[2], const void *data, size_t len);
 
-/* SipHash-2-4, fed in pieces: for what is stored. */
+/* SipHash-2-4, fed in pieces: for hashes that are stored. */
 struct ot_siphash24 {
 	uint64_t a, b, c, d;
 	uint64_t total;  /* bytes so far */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Lines for the system's log, as syslog(3) sends them to /dev/log, facility authpriv as sudo's: its readers
- * may see command lines. Not syslog(3) itself: that does not tell whether a logger took the line, and a
- * process that we are a guest in, a VMM, may use it with settings of its own.
+ * may see command lines. Not syslog(3) itself: that does not tell whether a logger took the line, and the
+ * process that loaded us, a VMM, may use it with settings of its own.
  */
 #ifndef OT_BASE_LOG_H
 #define OT_BASE_LOG_H

@@ -20,13 +20,13 @@ uint32_t ot_utf8_char(const uint8_t *s, int length);
 bool ot_utf8_is_text(uint32_t c);
 
 /** Put a '?', in place, for each character of the @p n bytes at @p s that is not text and for each byte that
- * is not UTF-8: a name of another's choice then stays on one line. Returns the new length, at most @p n. */
+ * is not UTF-8: an untrusted name then stays on one line. Returns the new length, at most @p n. */
 size_t ot_utf8_tame(char *s, size_t n);
 
 /** The same for a string. */
 void ot_utf8_tame_string(char *s);
 
-/** Append the @p n bytes at @p s to @p out as valid UTF-8: U+FFFD for each byte that is none. */
+/** Append the @p n bytes at @p s to @p out as valid UTF-8: U+FFFD for each invalid byte. */
 void ot_utf8_append(struct ot_buf *out, const void *s, size_t n);
 
 #endif
