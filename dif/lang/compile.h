@@ -30,15 +30,15 @@ void dif_compiler_destroy(struct dif_compiler *comp);
  * and of a compiler of D texts, which can't name them. Before the first source. */
 void dif_compiler_for_providers(struct dif_compiler *comp, unsigned guest);
 
-/** What @p comp compiles will be in one program with what @p with compiles, for another world: a variable or
- * an aggregation of one name is one. Before the first source; @p with is to live as long. */
+/** @p comp compiles for the same program as @p with does for another world: variables and aggregations of one
+ * name are shared. Before the first source; @p with is to live as long. */
 void dif_compiler_share(struct dif_compiler *comp, struct dif_compiler *with);
 
-/** Names that clauses of the sources may define which can't be compiled here, as their probes are elsewhere
- * (struct dif_world) and so are the types that they use: those of @p other, compiled from the same sources
- * there and verified. Its aggregations are aggregations of what @p comp compiles, with or without a clause;
- * a variable of it is one here where nothing else defines the name, with as much of its type as a program
- * has. Before the first source; nothing of @p other is kept. */
+/** Take the names of @p other, compiled from the same sources for another world, and verified: clauses whose
+ * probes (struct dif_world) and types are only there can't be compiled here, but may define names. Its
+ * aggregations become aggregations of @p comp, with or without a clause. Its variables become variables of @p
+ * comp if nothing else defines the name, with as much of the type as a program has. Before the first source;
+ * nothing of @p other is kept. */
 OT_MUST_CHECK struct ot_err *dif_compiler_expect(struct dif_compiler *comp, const struct dif_program *other);
 
 /**
@@ -59,7 +59,7 @@ uint64_t dif_compiler_matched(const struct dif_compiler *comp);
  * Lives until the next compilation. */
 const char *dif_compiler_tree(const struct dif_compiler *comp);
 
-/** The least that any name used in the last compiled source's clauses has. */
+/** The lowest stability of any name used in the last compiled source's clauses. */
 struct dif_attribute dif_compiler_used(const struct dif_compiler *comp);
 
 #endif

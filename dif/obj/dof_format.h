@@ -16,7 +16,7 @@
 #define DOF_VERSION_1    1
 #define DOF_VERSION_2    2
 #define DOF_DIF_VERSION  2
-#define DOF_NREGS        8 /* what the published machine has: more are said only where they are used */
+#define DOF_NREGS        8 /* the published machine's number: a larger one is declared only where it is used */
 #define DOF_NONE         0xffffffffu
 #define DOF_SIZE_MAX     (8u << 20)
 #define DOF_SECTIONS_MAX (1u << 18)

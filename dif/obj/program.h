@@ -94,7 +94,7 @@ struct dif_clause {
 	uint32_t kernel;    /* of a session's kernels, the one that it was compiled for */
 	uint32_t guest;     /* 1 + the index of the session's guest whose probes need it; 0: a program's */
 	bool after;         /* of those: it runs after the program's, else before */
-	uint32_t text;      /* of the texts that were compiled into the program, the one that it is of */
+	uint32_t text;      /* the program's text that it comes from, by number */
 };
 
 /* An aggregation variable. */

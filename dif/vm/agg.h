@@ -69,8 +69,8 @@ struct dif_aggtab {
 	uint32_t nentries;
 	uint64_t seed;
 	size_t used; /* bytes of entries in mem */
-	/* The writer's: words that it has looked up and will ask for again, by numbers of its own. NULL: not
-	 * since the table was empty. */
+	/* The writer's cache of words, by numbers of its own. NULL: not looked up since the table was
+	 * emptied. */
 	uint64_t *single[DIF_AGG_SINGLES];
 	/* The same by hash, of keys of its own. */
 	struct dif_agg_recent recent[DIF_AGG_RECENT];

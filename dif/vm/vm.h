@@ -138,9 +138,9 @@ void dif_vm_begin_clause(struct dif_vm *vm);
 enum dif_fault dif_vm_eval(struct dif_vm *vm, const struct dif_object *obj, uint64_t *ret);
 
 /**
- * Evaluate another object while dif_vm_eval() is in an operation of vm->ops, or between evaluations: what is
- * being evaluated goes on afterwards. A string constant of @p obj is copied to scratch. A fault stays in the
- * vm, so that the operation's caller reports it with its address.
+ * Evaluate another object while dif_vm_eval() is in an operation of vm->ops, or between evaluations: the
+ * outer evaluation continues afterwards. A string constant of @p obj is copied to scratch. A fault stays in
+ * the vm, so that the operation's caller reports it with its address.
  */
 enum dif_fault dif_vm_eval_within(struct dif_vm *vm, const struct dif_object *obj, uint64_t *ret);
 

@@ -39,8 +39,8 @@ bool dif_act_printa(struct dif_compiler *c, struct dif_node *call, struct dif_ac
 const char *dif_print_layout(struct dif_compiler *c, struct dif_type *type);
 /* act_stack.c: stack, ustack, jstack, sym and their like, also as keys */
 bool dif_act_stack(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out);
-/** What a stack or symbol action is worth as a key or as an argument of printf(): stack, _symaddr,
- * _usymaddr; NULL for other actions. */
+/** The type of a stack or symbol action as a key or as an argument of printf(): stack, _symaddr, _usymaddr;
+ * NULL for other actions. */
 struct dif_type *dif_act_stack_type(struct dif_compiler *c, const struct dif_node *call);
 bool dif_act_sym(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out);
 

@@ -42,15 +42,15 @@ struct dif_node *dif_cook_op2(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_asgn(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n);
-/** Cooked calls of subroutines that read the kernel's structures (cook_kernel.c): what the call means, or the
- * call itself where the structure is not known. */
+/** Cooked calls of subroutines that read the kernel's structures (cook_kernel.c): the loads that replace the
+ * call, or the call itself if the structure is unknown. */
 struct dif_node *dif_lower_mutex(struct dif_compiler *c, struct dif_node *call);
 struct dif_node *dif_lower_rw_lock(struct dif_compiler *c, struct dif_node *call);
 struct dif_node *dif_lower_open_file(struct dif_compiler *c, struct dif_node *call);
 struct dif_node *dif_lower_path(struct dif_compiler *c, struct dif_node *call);
 /** The name that is called: D_FUNC_UNDEF where there is none. */
 struct dif_ident *dif_called(struct dif_compiler *c, const struct dif_node *call);
-/** What stands before the number that is expected where @p passed is not from @p min to @p max. */
+/** The words in front of the expected number in the message that @p passed is not from @p min to @p max. */
 const char *dif_count_word(uint32_t passed, uint32_t min, uint32_t max);
 /** The number of arguments against the function's parameters: D_PROTO_LEN. */
 bool dif_call_count(struct dif_compiler *c, const struct dif_node *call, const struct dif_function *func);

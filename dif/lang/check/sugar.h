@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* if and else, and descriptions of processes' probes: what a clause is checked for before its expressions. */
+/* if and else, and descriptions of processes' probes: the checks of a clause before those of its
+ * expressions. */
 #ifndef DIF_LANG_CHECK_SUGAR_H
 #define DIF_LANG_CHECK_SUGAR_H
 
@@ -15,8 +16,8 @@ struct dif_piece {
 /** Cut a clause at its ifs. NULL after an error. */
 struct dif_piece *dif_sugar(struct dif_compiler *c, struct dif_node *predicate, struct dif_node *body);
 
-/** process.c: whether a description that matches nothing is one of a process's probes, and what is wrong
- * with it then (D_PROC_*); true: it is not, or nothing is. */
+/** process.c: raise the error (D_PROC_*) of a description of a process's probes that matches nothing. True:
+ * it is no such description, or there is no error. */
 bool dif_check_process(struct dif_compiler *c, const struct dif_probedesc *desc, uint32_t line);
 /** The hint to D_PROC_BADPID. */
 void dif_hint_target(struct dif_compiler *c);

@@ -115,8 +115,8 @@ static inline void *dif_nothing(void)
 	return NULL;
 }
 
-/* The same as expressions that are NULL or false, for `return dif_fail(…)`: a compiler sees that nothing of
- * what a function gives out besides is used then. */
+/* The same as expressions that are NULL or false, for `return dif_fail(…)`: so a compiler sees that none of
+ * the function's other outputs is used then. */
 #define dif_fail(...)      (dif_raise(__VA_ARGS__), dif_nothing())
 /* Memory ran out: the compilation ends with the no-memory error. */
 #define dif_fail_memory(c) (dif_raise_memory(c), dif_nothing())

@@ -63,8 +63,8 @@ enum dif_opt_phase {
 OT_MUST_CHECK struct ot_err *dif_options_set(struct dif_options *opts, const char *name, const char *value,
 					     enum dif_opt_phase phase);
 
-/** What helps against @p err, which dif_options_set() gave for @p name: the name that was meant, or which
- * values the option takes. Appended to @p out, without a full stop; false: there is nothing to say. */
+/** Append to @p out advice about @p err, which dif_options_set() returned for @p name: the likely name, or
+ * the values that the option takes; without a full stop. False: there is none. */
 bool dif_options_hint(const char *name, const struct ot_err *err, struct ot_buf *out);
 
 /** The name of option @p i, in no order that means anything; NULL behind the last. */

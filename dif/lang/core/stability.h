@@ -36,7 +36,7 @@ struct dif_attribute {
 	uint8_t name, data, class;
 };
 
-/* What has no attributes of its own. */
+/* For names without attributes of their own. */
 #define DIF_ATTRIBUTE_DEFAULT \
 	((struct dif_attribute){ DIF_STABILITY_STABLE, DIF_STABILITY_STABLE, DIF_CLASS_COMMON })
 /* The guest's own names and types: they may change at any time. */

@@ -95,7 +95,7 @@ struct dif_node {
 	bool is_cooked;
 	bool is_lvalue;   /* lives in memory or in a variable */
 	bool is_writable; /* D variable or memory of one */
-	bool is_userland; /* an address of user space stands behind it */
+	bool is_userland; /* it is an address in user space */
 	bool is_parens;
 	bool is_percpu; /* SYM: value is an offset into the firing vCPU's per-CPU area */
 	struct dif_type *type;
@@ -128,8 +128,8 @@ struct dif_node *dif_node_clone_list(struct dif_compiler *c, const struct dif_no
 
 uint32_t dif_node_count(const struct dif_node *list);
 
-/** Is a node that was not checked yet written as an integer constant: of numbers, inlines that stand for one,
- * sizeof and operators? Checking it gives an INT. Takes time in proportion to the tree. */
+/** Is a node that was not checked yet an integer constant: numbers, inlines of constants, sizeof and
+ * operators only? Checking it gives an INT. Takes time in proportion to the tree. */
 bool dif_node_is_literal(struct dif_compiler *c, const struct dif_node *n);
 
 /* Of checked nodes (cast.c). */

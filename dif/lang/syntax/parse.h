@@ -4,8 +4,8 @@
  * the current token; a function is called with it on the first token of its rule and leaves
  * it behind the last. After an error functions return NULL or false and every token is EOF.
  *
- * The parser only reads. What a constant's value is, and what becomes of a clause or a definition, it asks
- * the passes behind it through struct dif_parse_client.
+ * The parser only reads. It passes constants, clauses and definitions on to the later passes through struct
+ * dif_parse_client.
  */
 #ifndef DIF_LANG_SYNTAX_PARSE_H
 #define DIF_LANG_SYNTAX_PARSE_H
@@ -31,8 +31,8 @@ struct dif_parsed_inline {
 	bool uses_args;
 };
 
-/* What the parser asks of the passes behind it, each time with the text in question just read. All of them
- * return NULL or false after an error. */
+/* The parser's calls of later passes, each right after the text in question was read. All of them return NULL
+ * or false after an error. */
 struct dif_parse_client {
 	/* Check an expression that has to be a constant: an INT node when it is one. */
 	struct dif_node *(*check)(struct dif_compiler *c, struct dif_node *n);
@@ -72,7 +72,7 @@ enum dif_decl_class {
 	DIF_STORE_THIS,
 };
 
-/* What declaration specifiers say. */
+/* The result of declaration specifiers. */
 struct dif_declspec {
 	struct dif_type *type;
 	enum dif_decl_class storage;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -x tree=MASK: the syntax tree as text, one node a line, indented by depth: what it is, its name or
- * operator, its type once it has one.
+ * -x tree=MASK: the syntax tree as text, one node a line, indented by depth: its kind, its name or operator,
+ * its type once it has one.
  */
 #ifndef DIF_LANG_SYNTAX_TREE_H
 #define DIF_LANG_SYNTAX_TREE_H

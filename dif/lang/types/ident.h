@@ -87,10 +87,10 @@ struct dif_ident *dif_ident_add(struct dif_compiler *c, enum dif_name_scope scop
 struct dif_ident *dif_agg_find(struct dif_compiler *c, const char *name);
 struct dif_ident *dif_agg_add(struct dif_compiler *c, const char *name);
 
-/** What dif_compiler_expect() says; false without memory. */
+/** See dif_compiler_expect(); false without memory. */
 bool dif_expected_from(struct dif_compiler *c, const struct dif_program *other);
 /** A variable that nothing here has defined and that another compilation of the same texts defines
- * (dif_compiler_expect()): it is defined now, by what that one knows of its type. NULL: there is none, or no
+ * (dif_compiler_expect()): it is defined now, with the type that is known there. NULL: there is none, or no
  * memory. */
 struct dif_ident *dif_expected_variable(struct dif_compiler *c, enum dif_name_scope scope, const char *name);
 

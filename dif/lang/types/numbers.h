@@ -24,7 +24,7 @@ void dif_numbers_deinit(struct dif_numbers *numbers);
 
 /** The number of a variable, a new one for a new name. False without memory; *ret 0: there is none left. */
 bool dif_numbers_variable(struct dif_numbers *numbers, unsigned scope, const char *name, uint32_t *ret);
-/** The same of an aggregation; there are as many as wanted. */
+/** The same of an aggregation; their number is unlimited. */
 bool dif_numbers_aggregation(struct dif_numbers *numbers, const char *name, uint32_t *ret);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* #pragma D attributes and binding: what they say of names, which may be defined before or after them. */
+/* #pragma D attributes and binding: their names may be defined before or after them. */
 #ifndef DIF_LANG_TYPES_PENDING_H
 #define DIF_LANG_TYPES_PENDING_H
 
 #include "dif/lang/types/ident.h"
 
-/* A #pragma D attributes or binding that waits for what it names to be defined. */
+/* A #pragma D attributes or binding that waits until its name is defined. */
 struct dif_pending_pragma {
 	const char *pragma; /* "attributes" or "binding" */
 	const char *name;
@@ -23,7 +23,7 @@ void dif_pragma_apply_translator(struct dif_compiler *c);
 /** The same for a provider that was declared. */
 bool dif_pragma_apply_provider(struct dif_compiler *c, const char *name);
 
-/** Apply what @p p says of a name, or keep a copy until the name is defined. */
+/** Apply @p p to its name, or keep a copy until the name is defined. */
 bool dif_pragma_modify(struct dif_compiler *c, const struct dif_pending_pragma *p);
 
 /** The program ends: pragmas that nothing used are errors. */

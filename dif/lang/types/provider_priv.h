@@ -16,7 +16,7 @@ struct dif_provider_probe {
 	bool has_output;
 };
 
-/* A provider that was declared, or that a pragma spoke of. */
+/* A provider that was declared, or that a pragma names. */
 struct dif_provider {
 	const char *name;
 	bool is_declared;

@@ -8,20 +8,21 @@
 
 #include "dif/lang/types/ident.h"
 
-/** A variable (or inline, enumerator, aggregation …) that @p name of @p scope is not: the same name in
- * another scope, or the nearest in its own. */
+/** For @p name, which is no variable (or inline, enumerator, aggregation …) of @p scope: the same name in
+ * another scope, or the nearest one in its own. */
 void dif_suggest_variable(struct dif_compiler *c, enum dif_name_scope scope, const char *name);
 /** A function of D. */
 void dif_suggest_function(struct dif_compiler *c, const char *name);
 /** A member of struct or union @p sou, of those within it that have no name too. */
 void dif_suggest_member(struct dif_compiler *c, struct dif_type *sou, const char *name);
-/** … that another system's structure has behind another prefix, as cache_name, which is name. */
+/** A member that another system's structure has with a prefix, as cache_name for name. */
 void dif_suggest_behind_prefix(struct dif_compiler *c, struct dif_type *sou, const char *name);
-/** No type is called @p name, where only one can be: say so. Nothing if it is a variable, or a type. */
+/** Only a type can stand here, and none is called @p name: report that. Nothing if it is a variable, or a
+ * type. */
 void dif_suggest_type(struct dif_compiler *c, const char *name);
 /** Kernel symbol @p name has no type, and the expression needs one: how to read it. */
 void dif_suggest_reading(struct dif_compiler *c, const char *name);
-/** Variable @p name of the kernel, which this one has not, but others have: what it has instead. */
+/** A variable @p name that other kernels have and this one lacks: its counterpart here. */
 void dif_suggest_symbol(struct dif_compiler *c, const char *name);
 void dif_suggest_aggregation(struct dif_compiler *c, const char *name);
 

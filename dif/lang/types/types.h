@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * D's types: those of the language, those that a program declares, and those of the guest
- * kernel, which come lazily from a source (BTF, for one). Types live as long as the
- * compiler or source that made them; comparing pointers is not comparing types.
+ * kernel, which come lazily from a source (BTF, for example). Types live as long as the compiler or source
+ * that made them; comparing pointers is not comparing types.
  */
 #ifndef DIF_LANG_TYPES_TYPES_H
 #define DIF_LANG_TYPES_TYPES_H

@@ -43,7 +43,7 @@ struct dif_type *dif_tag_find(struct dif_compiler *c, enum dif_ckind kind, const
 struct dif_type *dif_base(struct dif_compiler *c, struct dif_type *type);
 /** Bytes, 0 when unknown; a string has the strsize option's. */
 uint64_t dif_sizeof(struct dif_compiler *c, struct dif_type *type);
-/** What a pointer, array or string leads to; NULL: it is none of these. */
+/** The target type of a pointer, array or string; NULL: it is another type. */
 struct dif_type *dif_pointee(struct dif_compiler *c, struct dif_type *type);
 
 bool dif_is_int(struct dif_compiler *c, struct dif_type *type); /* integers and enums */

@@ -61,14 +61,14 @@ struct dif_world {
 	 * for those. What is compiled for it here need not succeed, and is enabled nowhere. */
 	bool (*elsewhere)(void *env, const struct dif_probedesc *desc,
 			  bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg);
-	/* Why what @desc names can't be enabled, for the message that it matches no probes; appended to @out.
-	 * False: there is nothing of that name. */
+	/* The reason why the probes of @desc can't be enabled, for the message that it matches none; appended
+	 * to @out. False: there is nothing of that name. */
 	bool (*why_none)(void *env, const struct dif_probedesc *desc, struct ot_buf *out);
 	/* Append to @out a suggestion for a description that matches nothing and that nothing refuses. False:
 	 * there is none. */
 	bool (*hint_probe)(void *env, const struct dif_probedesc *desc, struct ot_buf *out);
-	/* What @desc, with another system's name of a probe, means in this world. False: nothing else than it
-	 * says. *ret borrows from @desc and from constants. */
+	/* The meaning in this world of @desc, which has another system's name of a probe. False: it needs no
+	 * translation. *ret borrows from @desc and from constants. */
 	bool (*named_here)(void *env, const struct dif_probedesc *desc, struct dif_probedesc *ret);
 	/* args[n] of a probe. False: no such argument. */
 	bool (*probe_arg)(void *env, uint32_t probe_id, unsigned n, struct dif_probe_arg *ret);
