@@ -60,15 +60,15 @@
 #define GA_MODULE  "outsight"
 #define GA_MAGIC   0x31746e6741744fULL /* "OtAgnt1" */
 /*
- * Raised with whatever one side may ask of the other or find there. Flags too: one that a module
- * does not know it leaves out without a word. But not tracepoints: the catalogue has them.
+ * Incremented with each change of requests or structures. Flags too: a module ignores an unknown one
+ * silently. Not tracepoints: they are in the catalogue.
  *   2: GA_WANT_SYSCALL, GA_WANT_TASK
  *   3: GA_RECORD_32BIT
  */
 #define GA_VERSION 3
 
 #define GA_TRACEPOINTS 4096 /* slots of tracepoints, from 0 */
-#define GA_KPROBES     1024 /* slots behind those: what the host asks for by address */
+#define GA_KPROBES     1024 /* slots behind those: requested by the host by address */
 #define GA_SLOTS       (GA_TRACEPOINTS + GA_KPROBES)
 
 #define GA_BEAT_MS  500
@@ -116,11 +116,11 @@ struct ga_header {
 	__u32 applied;       /* generation of ga_control that is in force */
 	__u32 armed;         /* slots that are on */
 	__u32 tsc_khz;       /* the guest's own value; marks are more exact */
-	__u32 lapses;        /* times that everything was turned off for want of a beat */
+	__u32 lapses;        /* times that everything was turned off because the heartbeat was missing */
 	/*
 	 * The last mark: the guest read its time-stamp counter, called the function at mark_gva,
-	 * and read it again, with interrupts off. Who traps that function knows a moment between
-	 * the two.
+	 * and read it again, with interrupts off. The trap on that function gives the host a time between the
+	 * two.
 	 */
 	__u32 clock_seq; /* odd while the two below change; grows by 2 a mark */
 	__u32 pad;
@@ -147,15 +147,15 @@ struct ga_entry {
 enum ga_want_flags {
 	GA_WANT_DOORBELL = 1, /* call the doorbell after each event */
 	/*
-	 * Only sys_enter and sys_exit: what else there is to say of the call, as it happens.
-	 * args[] of sys_enter: address of the registers, the call's number, its six arguments;
-	 * of sys_exit: address of the registers, the result, the call's number.
+	 * Only sys_enter and sys_exit: the rest of the call's data, read at the event. args[] of sys_enter:
+	 * address of the registers, the call's number, its six arguments; of sys_exit: address of the
+	 * registers, the result, the call's number.
 	 */
 	GA_WANT_SYSCALL = 2,
 	/*
-	 * Tracepoints: word GA_TASK_WORD(flags) of args[] is the address of a task, and what it is
-	 * called is wanted as of now: args[5] its thread's number, and its process's above bit 31,
-	 * args[6] and args[7] its comm; all 0 when that address can't be read.
+	 * Tracepoints: word GA_TASK_WORD(flags) of args[] is the address of a task, whose numbers and name
+	 * are read at the event: args[5] its thread's number, and its process's above bit 31, args[6] and
+	 * args[7] its comm; all 0 when that address can't be read.
 	 */
 	GA_WANT_TASK = 4,
 };
@@ -195,7 +195,7 @@ struct ga_ring_place {
 enum ga_record_flags {
 	GA_RECORD_KPROBE = 1, /* args are those of a function by its registers */
 	GA_RECORD_RETURN = 2, /* args[0] is the value returned */
-	GA_RECORD_32BIT = 4,  /* GA_WANT_SYSCALL: a call of 32 bits, whose numbers are others */
+	GA_RECORD_32BIT = 4,  /* GA_WANT_SYSCALL: a 32-bit call, which has other numbers */
 };
 
 struct ga_record {

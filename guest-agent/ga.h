@@ -6,10 +6,10 @@
  *   catalogue.c  which tracepoints there are; modules come and go
  *   probe.c      turning a slot on and off; the probes themselves
  *   ring.c       records
- *   walk.c       what the guest says of its processes and modules
+ * walk.c the guest's own lists of its processes and modules
  *
  * ga_lock covers slots, catalogue and header. Order of locks: the tracepoint core's list of modules
- * (which calls us), then ga_lock, then whatever registering a probe takes. A probe takes none.
+ * (which calls us), then ga_lock, then the locks of registering a probe. A probe takes none.
  */
 #ifndef OUTSIGHT_GA_H
 #define OUTSIGHT_GA_H
