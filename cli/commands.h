@@ -11,7 +11,7 @@ typedef int cli_verb(int argc, char **argv);
 cli_verb *cli_verb_find(const char *name);
 /** The name of verb @p i, in the order of --help; NULL behind the last. */
 const char *cli_verb_name(size_t i);
-/** The verb that a mistyped word was meant to be; NULL: none is near. */
+/** The verb nearest to a mistyped word; NULL: none is near. */
 const char *cli_verb_near(const char *word);
 /** Report an invalid command line of a verb in one line: @p word, the known option nearest to it, and the
  * verb's --help. @p known, NULL-terminated, are the verb's own options (may be NULL). CON_EXIT_USAGE. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What several views of a guest can list: its processes, modules, sockets, mounts, libraries. */
+/* The lists that several views of a guest have: its processes, modules, sockets, mounts, libraries. */
 #ifndef CLI_COMPARE_H
 #define CLI_COMPARE_H
 
@@ -13,21 +13,21 @@
 struct cli_compare_list {
 	const char *option; /* "--tasks" */
 	const struct con_hidden_kind *kind;
-	/* From outside; of one process, if it is that one's list. */
+	/* From outside; of one process, if the list is a process's. */
 	struct ot_err *(*take)(struct vp_guest *guest, struct vp_census *ret);
 	struct ot_err *(*take_of)(struct vp_guest *guest, uint64_t pid, struct vp_census *ret);
 	/* From inside, by the guest's agent; NULL: it does not list them. */
 	const char *tracepoint;
 	enum ga_pass pass;
-	const char *log; /* what the system's log calls it */
+	const char *log; /* its name in the system's log */
 };
 
 /** The lists, in the order of the manual; ends with one whose option is NULL. */
 extern const struct cli_compare_list cli_compare_lists[];
 
-/* What the command line asks for. */
+/* The command line's request. */
 struct cli_comparison {
-	const struct cli_compare_list *list; /* NULL: what the text lists */
+	const struct cli_compare_list *list; /* NULL: the kind of the text */
 	uint64_t pid;                        /* of --libraries */
 	const char *inside;                  /* --inside: a file's path, "-"; NULL: none */
 	bool watch;
@@ -40,7 +40,7 @@ int cli_compare_list(struct cli_invocation *inv, const struct cli_comparison *as
 
 /* --- the guest's own view ------------------------------------------------------------------------------- */
 
-/* By a text, or by the agent, or there is none. Begins as zeros. */
+/* From a text, from the agent, or none. Begins as zeros. */
 struct cli_compare_inside {
 	const char *path; /* NULL: no text */
 	struct con_inside text;
@@ -49,10 +49,10 @@ struct cli_compare_inside {
 	struct vp_agent_pass pass;
 };
 
-/** What messages call the text at @p path. */
+/** The name of the text at @p path in messages. */
 const char *cli_compare_text_name(const char *path);
-/** Read the text at @p path, or read it again: a text on stdin is there once. @p in is to be deinited in any
- * case. */
+/** Read the text at @p path, or read it again; a text on stdin can be read once only. @p in is to be deinited
+ * in any case. */
 OT_MUST_CHECK struct ot_err *cli_compare_read_text(struct cli_compare_inside *in, const char *path);
 /** Have the agent list @p list. */
 void cli_compare_by_agent(struct cli_compare_inside *in, const struct cli_compare_list *list);
@@ -62,7 +62,7 @@ void cli_compare_inside_deinit(struct cli_compare_inside *in);
 const char *cli_compare_program(const struct cli_compare_inside *in, char *buf, size_t size);
 /** A record of that program. */
 OT_MUST_CHECK struct ot_err *cli_compare_record(struct cli_compare_inside *in, const struct vp_record *rec);
-/** Can a round end now? Of the agent's view that is a pass that has come whole, which is moved to *ret, to be
+/** Can a round end now? For the agent's view that needs a complete pass, which is moved to *ret, to be
  * deinited by the caller. */
 OT_MUST_CHECK struct ot_err *cli_compare_pass(struct cli_compare_inside *in, struct vp_census *ret,
 					      bool *ret_whole);

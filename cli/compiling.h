@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a command line asks to compile, and what is said of it. */
+/* Compiling the texts of a command line, and reporting errors. */
 #ifndef CLI_COMPILING_H
 #define CLI_COMPILING_H
 
 #include "cli/options.h"
 #include "consumer/compile.h"
 
-/** The texts that @p inv names, and what they are compiled with; all of it is borrowed from @p inv. */
+/** The texts that @p inv names, and their arguments and options; all of it is borrowed from @p inv. */
 struct con_texts cli_texts_of(struct cli_invocation *inv);
 
 /** con_compile() of them into @p c, which is to be deinited in any case. CLI_GO_ON, or the exit status: the
@@ -24,8 +24,8 @@ int cli_complain(const struct con_compilation *c, const struct cli_invocation *i
 /** Is there anything to trace? CLI_GO_ON, or the exit status: the missing part has been reported. */
 int cli_check_asked(const struct cli_invocation *inv);
 
-/** Before there is a guest: that, and errors that no guest can mend, of files, of the language, of the
- * command line. CLI_GO_ON, or the exit status: the error has been reported. */
+/** Before there is a guest: the same, and the errors that depend on no guest, of files, of the language, of
+ * the command line. CLI_GO_ON, or the exit status: the error has been reported. */
 int cli_check(struct cli_invocation *inv);
 
 /** -v: the stability report of a unit. */

@@ -3,8 +3,9 @@
 #ifndef CLI_EXAMPLES_H
 #define CLI_EXAMPLES_H
 
-/** Paragraphs with an empty line between two; one that begins with "#" is a remark. Each other one has three
- * lines: a question, the command line that answers it, and what its answer is. Ends with a NUL. */
+/** Paragraphs with an empty line between two; a paragraph that begins with "#" is a remark. Each other
+ * paragraph has three lines: a question, the command line that answers it, and an explanation of the answer.
+ * Ends with a NUL. */
 extern const char cli_examples[];
 
 #endif

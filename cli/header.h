@@ -11,8 +11,8 @@
  * caller. NULL: there is none, and the reason has been reported. */
 char *cli_header_name(const struct cli_invocation *inv);
 
-/** Write the header of all providers that were compiled; it is to be called @p name (its guard is made of
- * that). */
+/** Write the header of all providers that were compiled; @p name is its file's name, from which the guard is
+ * made. */
 void cli_header_write(struct dif_compiler *comp, const char *name, FILE *fp);
 
 #endif

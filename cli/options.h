@@ -52,9 +52,9 @@ void cli_options_deinit(struct cli_invocation *inv);
 bool cli_options_have_program(int argc, char **argv);
 
 /* usage.c */
-/** How outsight and each of its verbs are called. */
+/** The synopsis of outsight and of each of its verbs. */
 void cli_synopsis(FILE *fp);
-/** That and all options, on stdout. */
+/** The synopsis and all options, on stdout. */
 void cli_help(void);
 void cli_version(void);
 

@@ -21,7 +21,7 @@ struct cli_processes {
 	size_t live;
 };
 
-/** -p's argument. SYNTAX: it is no process's number. */
+/** -p's argument. SYNTAX: it is not a process's number. */
 OT_MUST_CHECK struct ot_err *cli_process_number(const char *text, pid_t *ret);
 
 /** Start -c's, watch -p's. NOT_FOUND and others name the command or process. */

@@ -12,11 +12,11 @@ struct cli_sizes {
 };
 
 struct cli_sizes cli_sizes_of(const struct dif_options *opts);
-/** Report what differs from @p was. */
+/** Report the differences from @p was. */
 void cli_sizes_report(const struct dif_options *opts, const struct cli_sizes *was);
 
-/** Report how much memory @p session, once enabled, takes of VMMs that have a limit; with @p all of the
- * others too. */
+/** Report how much memory @p session, once enabled, takes of VMMs that have a limit; with @p all, of all
+ * VMMs. */
 void cli_memory_report(const struct dif_options *opts, const struct vp_session *session, bool all);
 
 #endif

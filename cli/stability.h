@@ -11,7 +11,7 @@
 void cli_attributes(const struct dif_world *world, const char *provider,
 		    struct dif_attribute ret[DIF_ATTR_PARTS]);
 
-/** What a description of a probe by all of its names may rely on: parts that are empty do not count. */
+/** The stability of a description of a probe by all of its names; empty parts do not count. */
 struct dif_attribute cli_probe_attribute(const struct dif_attribute attrs[DIF_ATTR_PARTS], const char *module,
 					 const char *function, const char *name);
 

@@ -24,13 +24,13 @@ struct cli_run {
 	struct con_consumer consumer;
 	struct con_window window; /* of a comparison */
 	FILE *out;
-	const struct con_output_ops *output; /* what the data is written as */
+	const struct con_output_ops *output; /* the form of the output */
 	struct con_replaced file;            /* of -o, if the output replaces it */
 	int signal_fd, wake_fd;
 	int ttl_fd; /* a timer; -1: -x ttl is not set */
 	bool expired;
 	unsigned interrupts;
-	struct con_terminal_patience patience; /* with a reader of the output that does not read */
+	struct con_terminal_patience patience; /* for a reader of the output that does not read */
 	struct con_journal journal;
 	struct con_joining *joining; /* -g's patterns; NULL: there are none */
 	struct fl_fleet *fleet;      /* -g's hosts; NULL: there are none */
@@ -47,9 +47,9 @@ int cli_run_trace(struct cli_run *r);
 void cli_run_report_guest(struct cli_run *r, uint32_t guest);
 
 /* joining.c */
-/** Attach the guests that a pattern means. */
+/** Attach the guests that match a pattern. */
 OT_MUST_CHECK struct ot_err *cli_run_attach_pattern(struct cli_run *r, const char *pattern);
-/** Let guests that a pattern means join the session later; before it is enabled. Not in a comparison, nor
+/** Let guests that match a pattern join the session later; before it is enabled. Not in a comparison, nor
  * with a process as $target. */
 OT_MUST_CHECK struct ot_err *cli_run_await(struct cli_run *r);
 
@@ -58,25 +58,26 @@ OT_MUST_CHECK struct ot_err *cli_run_await(struct cli_run *r);
 bool cli_fleet_means(const struct cli_invocation *inv, const char *spec);
 /** Does -g name guests of other hosts? */
 bool cli_fleet_is_asked(const struct cli_invocation *inv);
-/** Can what @p inv asks for be done with them? CLI_GO_ON, or the exit status: the reason has been reported.
+/** Is the request of @p inv possible with them? CLI_GO_ON, or the exit status: the reason has been reported.
  */
 int cli_fleet_check(struct cli_invocation *inv);
 /** Connect to the hosts. CLI_GO_ON, or the exit status. */
 int cli_fleet_open(struct cli_run *r);
-/** Have them compile the program, which cli_run_compile() then needs less for. CLI_GO_ON, or the exit status.
+/** Have them compile the program. cli_run_compile() then accepts names that only they define. CLI_GO_ON, or
+ * the exit status.
  */
 int cli_fleet_prepare(struct cli_run *r);
-/** All of their probes that matched; those of text number @p text. 0 without hosts, which the following do
- * nothing without, too. */
+/** All of their probes that matched; those of text number @p text. 0 without hosts; the functions below do
+ * nothing without hosts, too. */
 uint64_t cli_fleet_matched(const struct cli_run *r);
 uint64_t cli_fleet_matched_by(const struct cli_run *r, size_t text);
-/** Their data goes where @p sink, which is changed, has it go; once there is a consumer, and r->wake_fd. */
+/** Pass their data to @p sink, which is modified. Call this when there is a consumer, and r->wake_fd. */
 OT_MUST_CHECK struct ot_err *cli_fleet_bind(struct cli_run *r, struct vp_sink *sink);
 OT_MUST_CHECK struct ot_err *cli_fleet_start(struct cli_run *r);
 /** After each poll. Sets r->fleet_over. */
 OT_MUST_CHECK struct ot_err *cli_fleet_take(struct cli_run *r);
 OT_MUST_CHECK struct ot_err *cli_fleet_stop(struct cli_run *r);
-/** What has become of them, as a message. False: the exit status tells of it. */
+/** Report the fate of the hosts as a message. False: the exit status is an error because of it. */
 bool cli_fleet_report(struct cli_run *r);
 
 /** Attach to r->booted when its kernel can be read; an error says why it never can. */
@@ -86,7 +87,8 @@ OT_MUST_CHECK struct ot_err *cli_run_attach_booted(struct cli_run *r);
 /** With -x waitfor wait for that process, which is $target then. CLI_GO_ON, or the exit status: messages have
  * been printed. */
 int cli_run_wait_for(struct cli_run *r);
-/** As cli_compile_asked() into r->comp; of a process that was awaited for as long as its loader may take. */
+/** As cli_compile_asked() into r->comp; for a process that was awaited, retried for as long as its loader may
+ * take. */
 int cli_run_compile(struct cli_run *r);
 
 /* wake.c */
@@ -100,7 +102,7 @@ OT_MUST_CHECK struct ot_err *cli_run_start_ttl(struct cli_run *r);
 void cli_run_read_ttl(struct cli_run *r);
 /** Counts signals in r->interrupts. */
 void cli_run_read_signals(struct cli_run *r);
-/** @p arg is the run. A second signal came: the user does not want to wait for the rest. */
+/** @p arg is the run. Has a second signal come? The user then does not want to wait for the rest. */
 bool cli_run_is_impatient(void *arg);
 
 #endif

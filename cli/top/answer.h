@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a guest has answered: the lines of a question's program (question.h) as rows of a table. The lines
- * hold what a guest has chosen, so each is checked, and what is kept of them has a bound. */
+/* A guest's answer: the lines of a question's program (question.h) as rows of a table. The guest chooses
+ * their contents, so each line is checked, and the memory for them is bounded. */
 #ifndef CLI_TOP_ANSWER_H
 #define CLI_TOP_ANSWER_H
 
@@ -33,26 +33,25 @@ struct cli_top_period {
 };
 
 struct cli_top_answer {
-	struct cli_top_period whole, next; /* the last that has ended, and the one that comes in */
-	unsigned periods;                  /* that have ended */
+	struct cli_top_period whole, next; /* the last complete one, and the one that is arriving */
+	unsigned periods;                  /* complete ones */
 	unsigned period_ms;
 	bool failed; /* no memory */
 };
 
-/** Nothing is answered yet to a question of that period. */
+/** Reset: no answer yet to a question of that period. */
 void cli_top_answer_init(struct cli_top_answer *a, unsigned period_ms);
 void cli_top_answer_deinit(struct cli_top_answer *a);
 
-/** Take a line: for cli_top_feed_read(), @p answer is a struct cli_top_answer. What is no such line is left
- * out. */
+/** Take a line: for cli_top_feed_read(), @p answer is a struct cli_top_answer. Other lines are ignored. */
 void cli_top_answer_line(void *answer, const char *line);
 
 /** System calls in a second; NAN: not known yet. */
 double cli_top_answer_calls(const struct cli_top_answer *a);
 
-/** Fill a table: processes by what they did in the last period; functions by how often a process was in them
- * since the question was asked, or the stacks through one of them, each line a frame. A process's id is its
- * PID. */
+/** Fill a table: processes by their activity in the last period; functions by the samples of a process in
+ * them since the question was asked, or the stacks through one of them, each line a frame. A process's id is
+ * its PID. */
 OT_MUST_CHECK struct ot_err *cli_top_answer_processes(const struct cli_top_answer *a,
 						      struct cli_top_table *t);
 OT_MUST_CHECK struct ot_err *cli_top_answer_functions(const struct cli_top_answer *a,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What this host counts of a VMM's process without touching it or its guest: proc(5)'s stat, io and the
- * threads' schedstat, and KVM's counts of exits. All numbers only grow, but for a counter of the kernel's
- * that wraps.
+ * This host's counters of a VMM's process, read without touching it or its guest: proc(5)'s stat, io and the
+ * threads' schedstat, and KVM's counts of exits. All numbers only grow, except a kernel counter that wraps.
  */
 #ifndef CLI_TOP_COUNTERS_H
 #define CLI_TOP_COUNTERS_H
@@ -41,19 +40,19 @@ enum {
 
 struct cli_top_counters {
 	uint64_t at_ns;  /* when they were read, by ot_now_ns() */
-	uint64_t began;  /* when the process began: with its PID, which process it is */
+	uint64_t began;  /* when the process began; with its PID this identifies it */
 	uint64_t cpu_ns; /* CPU time of all its threads, the guest's included */
 	uint64_t faults; /* page faults, for its guest too */
 	bool has_wait;
-	uint64_t wait_ns; /* for which threads of its vCPUs waited for a CPU; of all of its threads, if it is
-			     not known which run vCPUs */
+	uint64_t
+	    wait_ns; /* for which its vCPUs' threads waited for a CPU; all threads, if these are unknown */
 	bool has_io;
 	uint64_t read_bytes, written_bytes; /* from and to disks */
 	uint32_t exits_known;               /* a bit for each of those below */
 	uint64_t exits[CLI_TOP_NEXITS];
 };
 
-/* A VMM, as it was looked up once. */
+/* A VMM's threads and files, looked up once. */
 struct cli_top_vmm {
 	pid_t pid;
 	pid_t *threads; /* of vCPUs, or all; owned */
@@ -64,7 +63,7 @@ struct cli_top_vmm {
 	char *debugfs; /* the folder of its statistics, if there are no descriptors; owned */
 };
 
-/** Look up the threads and KVM's statistics of process @p pid. What may not be read is left out. NOT_FOUND:
+/** Look up the threads and KVM's statistics of process @p pid. Unreadable parts are left out. NOT_FOUND:
  * there is no such process. */
 OT_MUST_CHECK struct ot_err *cli_top_vmm_init(struct cli_top_vmm *v, const struct cli_top_host *host,
 					      pid_t pid);

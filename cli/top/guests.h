@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guests of this host in the live view: which there are, and what they did since the last refresh. */
+/* The guests of this host in the live view, and their activity since the last refresh. */
 #ifndef CLI_TOP_GUESTS_H
 #define CLI_TOP_GUESTS_H
 
@@ -15,7 +15,7 @@ struct cli_top_guest {
 	struct cli_top_vmm vmm;
 	struct cli_top_counters now, before;
 	unsigned nread;  /* how often they were read: 2 is enough for a rate */
-	bool listed;     /* it was there the last time that VMMs were listed */
+	bool listed;     /* it existed when VMMs were last listed */
 	double syscalls; /* a second, inside; NAN: not counted */
 };
 
@@ -44,7 +44,7 @@ OT_MUST_CHECK struct ot_err *cli_top_guests_refresh(struct cli_top_guests *g);
 /** The guest of that PID; NULL: there is none. Valid until the next refresh. */
 struct cli_top_guest *cli_top_guests_find(struct cli_top_guests *g, uint32_t pid);
 
-/** Fill a table with them, by what they do or (@p exits) by the kinds of their exits. A row's id is the VMM's
+/** Fill a table with their activity or (@p exits) with the kinds of their exits. A row's id is the VMM's
  * PID. */
 OT_MUST_CHECK struct ot_err *cli_top_guests_table(const struct cli_top_guests *g, bool exits,
 						  struct cli_top_table *t);

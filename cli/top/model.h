@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of the live view: where the operator is (guests, a guest's processes, one's functions, the stacks
- * through one), what is selected, what is asked. Knows no terminal: keys come in (cli_top_key()), lines go
- * out (view.h).
+ * The state of the live view: the operator's position (guests, a guest's processes, a process's functions,
+ * the stacks through a function), the selection, the question. Knows no terminal: keys come in
+ * (cli_top_key()), lines go out (view.h).
  */
 #ifndef CLI_TOP_MODEL_H
 #define CLI_TOP_MODEL_H
@@ -12,12 +12,12 @@
 
 enum cli_top_level { CLI_TOP_GUESTS, CLI_TOP_PROCESSES, CLI_TOP_FUNCTIONS, CLI_TOP_STACKS, CLI_TOP_LEVELS };
 
-/* What stands in front of the rows. */
+/* What is shown instead of the rows. */
 enum cli_top_sheet {
 	CLI_TOP_ROWS,
 	CLI_TOP_HELP,
 	CLI_TOP_PROGRAM,
-	CLI_TOP_ASK_PROBES, /* in the line of messages: may probes be put in? */
+	CLI_TOP_ASK_PROBES, /* in the line of messages: may probes be enabled? */
 	CLI_TOP_ASK_FILE,   /* … which file? */
 };
 
@@ -34,7 +34,7 @@ enum {
 	CLI_TOP_KEY_ERASE,
 };
 
-/* What is to be done by who called cli_top_key(). */
+/* What the caller of cli_top_key() must do. */
 enum cli_top_act {
 	CLI_TOP_GO_ON,
 	CLI_TOP_QUIT,
@@ -47,7 +47,7 @@ struct cli_top_order {
 	unsigned column; /* as cli_top_table_sort() */
 	bool reversed;
 	uint64_t selected; /* its id */
-	size_t row;        /* and where it was: of a row that has gone the next one is selected */
+	size_t row;        /* and its position: if the row disappears, the next one is selected */
 	size_t first;      /* the first row that is shown */
 };
 
@@ -67,7 +67,7 @@ struct cli_top_model {
 	bool probes;       /* the operator has allowed them, for the guest of the path */
 	uint32_t *counted; /* guests whose system calls are counted; owned */
 	size_t ncounted, counted_cap;
-	uint32_t asked; /* the guest for which probes are asked about, and its name */
+	uint32_t asked; /* the guest whose probes await the operator's consent, and its name */
 	char *asked_name;
 
 	unsigned period_ms;
@@ -80,7 +80,7 @@ void cli_top_model_deinit(struct cli_top_model *m);
 /** Take a key. A message is shown until the next one. */
 enum cli_top_act cli_top_key(struct cli_top_model *m, int key);
 
-/** What the screen asks the guest of the path: its subject is NOTHING in the list of guests. */
+/** The screen's question to the guest of the path; its subject is NOTHING in the list of guests. */
 struct cli_top_question cli_top_model_question(const struct cli_top_model *m);
 
 /** The question whose program `d` shows: that of the screen, or of the selected guest if its system calls are
@@ -93,7 +93,7 @@ OT_MUST_CHECK struct ot_err *cli_top_model_fill(struct cli_top_model *m, const s
 
 /** Are this guest's system calls to be counted? */
 bool cli_top_model_counts(const struct cli_top_model *m, uint32_t guest);
-/** No longer: its session has ended. */
+/** They are no longer counted: its session has ended. */
 void cli_top_model_uncount(struct cli_top_model *m, uint32_t guest);
 
 /** Back to the guests: the one of the path has gone. */

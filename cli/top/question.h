@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a screen of the live view asks a guest, as a D program, and the lines in which that answers. */
+/* The question of a screen of the live view to a guest, as a D program, and the lines of its answer. */
 #ifndef CLI_TOP_QUESTION_H
 #define CLI_TOP_QUESTION_H
 
@@ -11,16 +11,15 @@
 enum cli_top_subject {
 	CLI_TOP_ASK_NOTHING,
 	CLI_TOP_ASK_CALLS,     /* a guest's system calls */
-	CLI_TOP_ASK_PROCESSES, /* what each of its processes does */
-	CLI_TOP_ASK_STACKS,    /* where one of them is */
+	CLI_TOP_ASK_PROCESSES, /* the activity of each of its processes */
+	CLI_TOP_ASK_STACKS,    /* the functions of one of them */
 };
 
 struct cli_top_question {
 	enum cli_top_subject subject;
 	uint32_t guest;   /* the PID of its VMM */
 	uint32_t process; /* in the guest: CLI_TOP_ASK_STACKS */
-	bool probes; /* an engine may be put into the VMM, and probes into the guest; else there are samples
-			only */
+	bool probes;      /* an engine may be injected, and the guest probed; else samples only */
 	unsigned period_ms;
 };
 
@@ -46,8 +45,7 @@ void cli_top_program(const struct cli_top_question *q, struct ot_buf *out);
 void cli_top_command(const struct cli_top_question *q, const char *program, char guest[16],
 		     const char *argv[CLI_TOP_WORDS]);
 
-/** Append the program with how to run it, as a file that is a script: for cli_top_save(), and to be looked
- * at. */
+/** Append the program as a script, with its command line: for cli_top_save(), and for display. */
 void cli_top_script(const struct cli_top_question *q, struct ot_buf *out);
 
 #endif

@@ -8,7 +8,7 @@
 struct cli_top_options {
 	unsigned period_ms;
 	unsigned long times;   /* refreshes, then it ends; 0: until it is ended */
-	const char *column;    /* the title of the column that guests are in the order of; NULL: the CPU's */
+	const char *column;    /* the title of the column by which guests are sorted; NULL: the CPU's */
 	const char **patterns; /* guests; none: all */
 	size_t npatterns;
 	bool exits; /* guests' exits by kind */
@@ -20,12 +20,12 @@ int cli_top_run(const struct cli_top_options *o);
 /** The list of guests as lines on stdout, at each period. The exit status. */
 int cli_top_batch(const struct cli_top_options *o);
 
-/** The guests of this host that are meant, none of them read yet; as many descriptors as allowed may be
- * opened from then on. */
+/** The selected guests of this host, none of them read yet. Raises the limit of descriptors as far as
+ * allowed. */
 struct cli_top_guests cli_top_guests_here(const struct cli_top_options *o);
 
 /** The column of a title in the list of guests, as cli_top_table_sort() takes it. NOT_FOUND: there is none;
- * the message names those that there are. */
+ * the message names the existing ones. */
 OT_MUST_CHECK struct ot_err *cli_top_column_find(const struct cli_top_options *o, unsigned *ret);
 
 #endif

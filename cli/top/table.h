@@ -18,17 +18,17 @@ struct cli_top_column {
 	unsigned value; /* its number in a row's values */
 };
 
-/* What rows have, and how they are shown. The name is the first column and gets the room that the others
+/* The columns of rows, and their form. The name is the first column and gets the room that the others
  * leave. */
 struct cli_top_shape {
 	const char *name; /* title of the names' column */
 	const struct cli_top_column *columns;
 	unsigned ncolumns;
-	bool in_order; /* rows stay as they were added; what is not known is left blank */
+	bool in_order; /* rows keep the order in which they were added; unknown values are blank */
 };
 
 struct cli_top_row {
-	uint64_t id;                   /* the same for the same thing from one refresh to the next */
+	uint64_t id;                   /* identifies the row's object from one refresh to the next */
 	char *name;                    /* escaped; owned by the table */
 	double values[CLI_TOP_VALUES]; /* NAN: not known */
 };
@@ -48,8 +48,8 @@ OT_MUST_CHECK struct ot_err *cli_top_table_add(struct cli_top_table *t, uint64_t
 					       size_t n, struct cli_top_row **ret);
 
 /** Put the rows in the order of a column: 0 the name, from small to great, 1 and so on the shape's, from
- * great to small, what is not known last. @p reversed: the other way. Rows that are equal are in the order of
- * their names, then of their ids. */
+ * great to small, unknown values last. @p reversed: the opposite order. Rows that are equal are in the order
+ * of their names, then of their ids. */
 void cli_top_table_sort(struct cli_top_table *t, unsigned column, bool reversed);
 
 /** The number of the row of @p id; count: there is none. */

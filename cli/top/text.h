@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Texts of the live view. Names are a guest's or another user's: what a terminal gets of them is printable
- * characters that are one column wide. */
+/* Texts of the live view. Names are a guest's or another user's: the terminal gets only printable characters
+ * that are one column wide. */
 #ifndef CLI_TOP_TEXT_H
 #define CLI_TOP_TEXT_H
 

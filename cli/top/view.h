@@ -7,11 +7,11 @@
 
 enum cli_top_look { CLI_TOP_PLAIN, CLI_TOP_TITLE, CLI_TOP_MESSAGE, CLI_TOP_HEADING, CLI_TOP_SELECTED };
 
-/* What stands in the first two lines besides the model. */
+/* The contents of the first two lines besides the model's. */
 struct cli_top_heading {
 	struct cli_top_sums sums;
 	const char *clock;  /* "14:03:22" */
-	const char *status; /* what the guest's session says; "": nothing */
+	const char *status; /* the message of the guest's session; "": none */
 };
 
 /** How many rows a screen of that height shows; at least 1. */
@@ -24,7 +24,7 @@ cli_top_view(const struct cli_top_model *m, const struct cli_top_heading *headin
 	     unsigned height, void (*put)(void *arg, unsigned y, enum cli_top_look look, const char *line),
 	     void *arg);
 
-/** Append the lines of `d`: the program that makes the screen, or what else does. */
+/** Append the lines of `d`: the program behind the screen, or its other source. */
 void cli_top_program_sheet(const struct cli_top_model *m, struct ot_buf *out);
 
 #endif
