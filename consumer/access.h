@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The records that VMMs keep of who used the engine in them (engine/wire/access.h), as text, JSON and lines
- * of the system's log. What they say is the VMM's word. */
+/* The records of an engine's users that its VMM keeps (engine/wire/access.h), as text, JSON and lines of the
+ * system's log. Their contents are only as credible as the VMM. */
 #ifndef CONSUMER_ACCESS_H
 #define CONSUMER_ACCESS_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Addresses in the keys of aggregations. Two keys are one when the names of their addresses are: sym() of two
+ * Addresses in the keys of aggregations. Two keys are equal if the names of their addresses are: sym() of two
  * addresses in one function, and stack() in two guests whose kernels lie at different addresses.
  *
- * In an entry's tuple an address is replaced by what stands for its name. With one guest that is the first
- * address that had it. With several, no address would be right for all, so it is a number, which the printer
- * resolves in the guest whose name came first (CON_GUEST_NAMED). A process's addresses stay with their
- * guest.
+ * In an entry's tuple an address is replaced by a representative of its name. With one guest that is the
+ * first address that had the name. With several, no address would be right for all, so it is a number, which
+ * the printer resolves in the guest whose name came first (CON_GUEST_NAMED). A process's addresses stay with
+ * their guest.
  */
 #ifndef CONSUMER_AGG_NAMES_H
 #define CONSUMER_AGG_NAMES_H
@@ -18,7 +18,7 @@
 struct con_agg_entry;
 
 struct con_agg_names {
-	struct ot_map addresses;        /* address as sent → what stands for its name, a uint64_t */
+	struct ot_map addresses;        /* address as sent → the representative of its name, a uint64_t */
 	struct ot_map names;            /* name → that */
 	struct con_named_place *places; /* by number - 1 */
 	size_t nplaces, cap;

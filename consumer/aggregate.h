@@ -15,8 +15,8 @@ struct con_agg_source {
 	const struct dif_agg_layout *layout; /* both borrowed from the session */
 	uint32_t epid;
 	uint32_t guest; /* its symbols resolve the keys; CON_GUEST_NAMED */
-	bool own;       /* the keys have a process's addresses: those of two guests are never one */
-	bool printed;   /* by a printa(): the entries that began here are left out at the end */
+	bool own;       /* the keys have a process's addresses: keys of two guests are never equal */
+	bool printed;   /* printed by a printa(): the entries that began here are left out at the end */
 };
 
 /* One value: its words, then its tuple as the engine made it, but with the layout's shape in front and one
@@ -55,8 +55,8 @@ struct con_aggs {
 OT_MUST_CHECK struct ot_err *con_aggs_init(struct con_aggs *aggs, const struct dif_program *prog);
 void con_aggs_deinit(struct con_aggs *aggs);
 
-/** Before the first delta: what stands for a name in @p aggs is what stands for it in @p other, so that keys
- * of both can be compared. @p other outlives @p aggs. */
+/** Before the first delta: share the numbers of names with @p other, so that keys of both can be compared. @p
+ * other outlives @p aggs. */
 void con_aggs_share_names(struct con_aggs *aggs, struct con_aggs *other);
 
 /** Merge a delta. @p p names addresses: sym() of two addresses in one function is one key. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The result of `outsight compare` with a program: each aggregation by view, and how far the views can be
- * compared. */
+/* The result of `outsight compare` with a program: each aggregation by view, and the limits of comparing
+ * them. */
 #ifndef CONSUMER_COMPARISON_H
 #define CONSUMER_COMPARISON_H
 

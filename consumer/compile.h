@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The texts of a session compiled into one program, once for each kernel that its guests run. Nothing is
- * printed: what failed, and where, is left for the caller to report. */
+ * printed: the caller reports errors and their places. */
 #ifndef CONSUMER_COMPILE_H
 #define CONSUMER_COMPILE_H
 
@@ -13,12 +13,12 @@ struct con_compiled {
 	char *name;                /* for messages: a description is cut where its predicate or body begins */
 	uint32_t first, end;       /* its clauses for the first kernel */
 	uint64_t matched;          /* probes, in all guests */
-	struct dif_attribute used; /* the least of what its clauses use */
+	struct dif_attribute used; /* the lowest stability that its clauses use */
 };
 
-/* What a compilation failed at, besides its error. */
+/* The place of a compilation's failure, besides its error. */
 struct con_failure {
-	char *context;               /* "invalid probe specifier …"; owned; NULL: the error says all */
+	char *context;               /* "invalid probe specifier …"; owned; NULL: the error is sufficient */
 	const struct dif_diag *diag; /* an error of D, the compiler's; NULL: another */
 	bool in_source;              /* it is in this text: */
 	struct dif_source source;    /* borrowed from the texts */
@@ -37,7 +37,7 @@ struct con_compilation {
 	struct con_failure failure;
 	/* Set before: */
 	bool syntax_only;                          /* clauses are only parsed: there is no guest yet */
-	void (*list)(void *arg, const char *text); /* gets the listings of -S and -x tree; NULL: no one */
+	void (*list)(void *arg, const char *text); /* gets the listings of -S and -x tree; NULL: none */
 	void *list_arg;
 	/** Called for each compiler before its first source: dif_compiler_expect(); NULL. */
 	struct ot_err *(*expect)(void *arg, struct dif_compiler *comp);
@@ -45,8 +45,8 @@ struct con_compilation {
 };
 
 /** Libraries, then texts in order, for each kernel that the session's guests run. @p c is to be deinited in
- * any case. After an error c->failure says where, and @p c is of no more use. SYNTAX: an error of D,
- * c->failure.diag. */
+ * any case. After an error c->failure has the place, and @p c must not be used further. SYNTAX: an error of
+ * D, c->failure.diag. */
 OT_MUST_CHECK struct ot_err *con_compile(struct con_compilation *c, const struct con_texts *texts,
 					 struct vp_session *s);
 
@@ -55,8 +55,8 @@ OT_MUST_CHECK struct ot_err *con_compile(struct con_compilation *c, const struct
 OT_MUST_CHECK struct ot_err *con_compile_more(struct con_compilation *c, const struct con_texts *texts,
 					      struct vp_session *s);
 
-/** All texts for the last kernel of the session, which a guest that joins it has brought. What that adds to
- * the program is behind the rest, and is vp_session_reject()'s to remove after an error. */
+/** All texts for the last kernel of the session, that of a guest which joins. The clauses are appended to the
+ * program, and vp_session_reject() removes them after an error. */
 OT_MUST_CHECK struct ot_err *con_compile_joining(struct con_compilation *c, const struct con_texts *texts,
 						 struct vp_session *s);
 /** Go back to @p ncomps compilers, after an error or not; before vp_session_reject(). */
@@ -72,8 +72,8 @@ OT_MUST_CHECK struct ot_err *con_compile_saved(struct con_compilation *c, const 
 void con_compilation_keep(struct con_compilation *c, uint32_t first, bool (*keep)(void *arg, uint32_t text),
 			  void *arg);
 
-/** failure.c: append what a compilation failed at as one line: "failed to compile script x.d: line 3: syntax
- * error near …". @p err is what it has returned. */
+/** failure.c: append a compilation's failure as one line: "failed to compile script x.d: line 3: syntax error
+ * near …". @p err is the compilation's error. */
 void con_failure_print(const struct con_failure *failure, const struct ot_err *err, bool errtags,
 		       struct ot_buf *out);
 

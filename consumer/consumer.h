@@ -12,15 +12,15 @@
 #include "consumer/replaced.h"
 
 /*
- * Who is shown records and data before they are written, and may have them left out: a library's caller. For
- * each record record(); for each datum, in order, datum() and, when what it makes was written, written();
- * then record_end(). Several data may be one statement, printf()'s arguments, of which the first is shown. An
- * error ends the session's poll.
+ * An observer that gets records and data before they are written, and may suppress them: a library's caller.
+ * For each record record(); for each datum, in order, datum() and, when its output was written, written();
+ * then record_end(). Several data may be one statement, printf()'s arguments, of which only the first is
+ * passed. An error ends the session's poll.
  */
 struct con_watcher {
-	/** *ret_shown false: nothing of the record is written, and no more of it is shown. */
+	/** *ret_shown false: nothing of the record is written, and no more of it is passed. */
 	struct ot_err *(*record)(void *arg, const struct vp_record *r, bool *ret_shown);
-	/** *ret_shown false: this datum is not written; the next one is shown for itself. */
+	/** *ret_shown false: this datum is not written; the next one is passed on its own. */
 	struct ot_err *(*datum)(void *arg, const struct vp_record *r, const struct con_datum *d,
 				bool *ret_shown);
 	struct ot_err *(*written)(void *arg, const struct vp_record *r, const struct con_datum *d);
@@ -54,8 +54,8 @@ struct con_consumer {
 	const struct con_watcher *watcher; /* NULL: everything is written */
 	void *watcher_arg;
 
-	/* Gets sentences on what is not traced or could not be carried out; @p hint NULL: there is none. Set
-	 * at first to what prints them as messages. */
+	/* Gets sentences about things that are not traced or failed; @p hint NULL: there is none. Initially
+	 * set to a function that prints them as messages. */
 	void (*say)(void *arg, const char *text, const char *hint);
 	void *say_arg;
 

@@ -18,7 +18,7 @@ struct con_faults {
 	void *arg;
 };
 
-/** @p report gets what is to be shown: a fault as it occurred (@p count 1), or the number of those that
+/** @p report gets the faults to show: a fault as it occurred (@p count 1), or the number of those that
  * followed it and the last of them. @p each: report every fault, for tools that compare messages. */
 void con_faults_init(struct con_faults *faults, bool each,
 		     void (*report)(void *arg, const struct vp_fault_info *fault, uint64_t count,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by inside*.c: a text's lines and words, and what can be done with them. */
+/* Shared by inside*.c: a text's lines and words, and functions on them. */
 #ifndef CONSUMER_INSIDE_INTERNAL_H
 #define CONSUMER_INSIDE_INTERNAL_H
 
 #include "consumer/inside.h"
 
-#define CON_INSIDE_WORDS 32u /* of a line; the last one has all that follows */
+#define CON_INSIDE_WORDS 32u /* of a line; the last one has the rest of the line */
 
 struct con_word {
 	const char *at;
@@ -57,8 +57,8 @@ bool con_word_number(const struct con_word *w, int base, uint64_t max, uint64_t 
 /** From word @p i to the end of the line. */
 struct con_word con_line_rest(const struct con_line *line, size_t i);
 
-/** The name that a program asks for a library by, of a file's path: what is behind the last slash, with one
- * number at most behind ".so". As long as the path at most. */
+/** The name by which a program requests a library, from a file's path: the part behind the last slash, with
+ * one number at most behind ".so". As long as the path at most. */
 void con_inside_soname(const char *path, struct ot_buf *out);
 
 /* Each ends with a shape whose `what` is NULL. */

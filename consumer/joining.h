@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guests that start while a session runs and that a pattern means: the program is compiled for their kernels
- * and enabled in them. A thread attaches them (vmm-probe/attach/newcomers.h); everything here runs in the
+ * Guests that start while a session runs and match a pattern: the program is compiled for their kernels and
+ * enabled in them. A thread attaches them (vmm-probe/attach/newcomers.h); everything here runs in the
  * session's thread, between two polls.
  *
  *   con_joining_create ─► con_joining_attach … ─► con_joining_await ─► session enabled and started ─►
@@ -19,8 +19,8 @@ struct con_joining;
 struct con_joining_config {
 	struct vp_session *session;
 	struct con_compilation *comp;
-	/** con_compile_joining() into @p comp: a guest has brought a kernel that no other has. An error's
-	 * text says why it is not traced. */
+	/** con_compile_joining() into @p comp: a guest runs a kernel that no other runs. An error's text is
+	 * the reason why it is not traced. */
 	struct ot_err *(*compile)(void *arg);
 	/** A guest has joined: guest number @p guest of the session, named @p name. */
 	void (*joined)(void *arg, uint32_t guest, const char *name);
@@ -34,22 +34,22 @@ struct con_joining_config {
 OT_MUST_CHECK struct ot_err *con_joining_create(const struct con_joining_config *config,
 						struct con_joining **ret);
 
-/** Attach the guests that @p pattern (borrowed) means now, as con_attach_guests() does. */
+/** Attach the guests that match @p pattern (borrowed) now, as con_attach_guests() does. */
 OT_MUST_CHECK struct ot_err *con_joining_attach(struct con_joining *j, const char *pattern);
 
-/** Let those that it means later join; before the session is enabled. Without this none does. */
+/** Let guests that match later join; before the session is enabled. Without this none does. */
 OT_MUST_CHECK struct ot_err *con_joining_await(struct con_joining *j);
 /** Was that called? @p j NULL: no. */
 bool con_joining_awaits(const struct con_joining *j);
 
-/** From now on they are looked for, by a thread; nothing without con_joining_await(). @p j NULL is fine, in
- * what follows too. */
+/** Start the thread that searches for them; nothing without con_joining_await(). @p j NULL is fine, also in
+ * the functions below. */
 OT_MUST_CHECK struct ot_err *con_joining_start(struct con_joining *j);
-/** Take those that were found into the session. Where one can't be, @p say gets the reason. */
+/** Add the guests that were found to the session. For a guest that can't be added, @p say gets the reason. */
 void con_joining_take(struct con_joining *j);
-/** No more of them; an attempt that is under way is waited for. */
+/** Stop the search; waits for an attempt that is under way. */
 void con_joining_stop(struct con_joining *j);
-/** That too. After the session was destroyed, which has the guests that joined. */
+/** Stop, and free. After the session was destroyed, which owns the guests that joined. */
 void con_joining_destroy(struct con_joining *j);
 
 #endif

@@ -36,8 +36,8 @@ void con_journal_start(struct con_journal *journal, const struct con_texts *text
 		       const struct con_strings *guests, uint64_t probes);
 void con_journal_end(struct con_journal *journal, int status);
 
-/** One line: `@what: user=alice …`; @p what is of this program: "attaching", "detaching". Before it is done:
- * who tried is on record whatever becomes of it. */
+/** One line: `@what: user=alice …`; @p what is of this program: "attaching", "detaching". Before the action:
+ * an attempt is on record even if it fails. */
 void con_journal_note(const char *what, const struct con_strings *guests);
 /** The same of one guest. */
 void con_journal_note_one(const char *what, const char *guest);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes to stderr. Every line starts with "dtrace: ", whatever argv[0] is: scripts
- * search for it; a hint is a line of its own behind one, indented. Data that was printed before a message is
- * written out before it.
+ * Messages on stderr. Every line starts with "dtrace: ", whatever argv[0] is: scripts search for it; a hint
+ * is a line of its own behind one, indented. Data that was printed before a message is written out before it.
  */
 #ifndef CONSUMER_MESSAGES_H
 #define CONSUMER_MESSAGES_H
@@ -20,8 +19,8 @@ void con_error(const char *fmt, ...) OT_PRINTF(1, 2);
 /** The same, but not under quiet. */
 void con_notice(const struct dif_options *opts, const char *fmt, ...) OT_PRINTF(2, 3);
 
-/** Behind an error: what may have been meant, or what helps. A line of its own in brackets, so that dtrace's
- * own message stays as scripts know it; with errtags, for tools that compare messages, it is omitted.
+/** Behind an error: the likely intention, or a remedy. A line of its own in brackets, so that dtrace's own
+ * message stays as scripts know it; with errtags, for tools that compare messages, it is omitted.
  */
 void con_hint(const struct dif_options *opts, const char *fmt, ...) OT_PRINTF(2, 3);
 
@@ -35,13 +34,13 @@ bool con_is_unread(FILE *fp);
  * reader has closed the output. */
 int con_finish_output(FILE *fp, const char *name);
 
-/** What con_report_fault() says behind "dtrace: ", or, for @p count > 1, con_report_faults(). */
+/** The text of con_report_fault() behind "dtrace: " or, for @p count > 1, of con_report_faults(). */
 void con_fault_text(const struct vp_fault_info *fault, uint64_t count, bool same_address, char *buf,
 		    size_t size);
-/** What con_report_drop() says, without its tag. */
+/** The text of con_report_drop(), without its tag. */
 void con_drop_text(enum vp_drop_kind kind, uint32_t cpu, uint64_t count, char *buf, size_t size);
 
-/** What con_report_overload() says. */
+/** The text of con_report_overload(). */
 void con_overload_text(const struct vp_overload_info *overload, char *buf, size_t size);
 
 /** A fault of a probe. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file whose readers only ever see it whole: it is written beside its name, and renamed into place. */
+/* A file that its readers always see complete: it is written beside its name, and renamed into place. */
 #ifndef CONSUMER_REPLACED_H
 #define CONSUMER_REPLACED_H
 
@@ -11,24 +11,24 @@
 struct con_replaced {
 	char *path;   /* the file's name, without symbolic links; owned */
 	char *beside; /* what is being written; owned; NULL: nothing is */
-	bool late;    /* it could not be written the last time, which was said */
+	bool late;    /* the last write failed, and was reported */
 };
 
-/** Is there a regular file of that name, or none yet? What else has a name (a FIFO, /dev/null) is not to be
+/** Is there a regular file of that name, or none yet? Other files (a FIFO, /dev/null) must not be
  * replaced. */
 bool con_replaced_can(const char *path);
 
-/** Begin a file beside @p path, which whoever the umask lets may read. @p ret: a stream to it, the caller's.
- * OS: the folder can't be written. To be deinited after an error too. */
+/** Begin a file beside @p path, with permissions by the umask. @p ret: a stream to it, the caller's. OS: the
+ * folder can't be written. To be deinited after an error too. */
 OT_MUST_CHECK struct ot_err *con_replaced_begin(struct con_replaced *f, const char *path, FILE **ret);
 
-/** Put what was written to @p fp (NULL: that stream is closed) in the file's place. @p again: the stream goes
- * on with a new file beside it, and if it can't be written, that is said, the file stays as it was, and the
- * next put() is another attempt. Does nothing if none was begun. OS: it can't be written or renamed; the file
- * is then as it was. */
+/** Put what was written to @p fp (NULL: that stream is closed) in the file's place. @p again: the stream
+ * continues with a new file beside it. If that can't be written, it is reported, the file stays as it was,
+ * and the next put() tries again. Does nothing if none was begun. OS: it can't be written or renamed; the
+ * file is then as it was. */
 OT_MUST_CHECK struct ot_err *con_replaced_put(struct con_replaced *f, FILE *fp, bool again);
 
-/** Remove what was begun and not put. */
+/** Remove a file that was begun and not put. */
 void con_replaced_deinit(struct con_replaced *f);
 
 #endif

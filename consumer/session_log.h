@@ -13,8 +13,8 @@ OT_MUST_CHECK bool con_session_names(struct vp_session *session, struct con_stri
 void con_session_note(struct vp_session *session, const char *what);
 
 /** Put in the log what the VMMs of @p session's guests, from number @p first on, have recorded of other
- * sessions and no log has yet: a client need not have written a line of its own. For root, whose word the
- * VMMs believe; nothing for others, or without a log. */
+ * sessions and no log has yet: a client need not have written a line of its own. For root, whom the VMMs
+ * trust; nothing for others, or without a log. */
 void con_session_take_records(struct vp_session *session, uint32_t first);
 
 #endif

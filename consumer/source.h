@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where D text comes from: script files, through cpp with -C, and the D libraries. */
+/* The sources of D text: script files, through cpp with -C, and the D libraries. */
 #ifndef CONSUMER_SOURCE_H
 #define CONSUMER_SOURCE_H
 
@@ -10,12 +10,12 @@
 OT_MUST_CHECK struct ot_err *con_source_read(const struct con_texts *texts, const char *path,
 					     struct ot_buf *ret);
 
-/** Have @p program, a script, its text: read as that does, once, as it may come from a pipe and be compiled
- * for several kernels. */
+/** Give @p program, a script, its text: read in the same way, but once only, because it may come from a pipe
+ * and be compiled for several kernels. */
 OT_MUST_CHECK struct ot_err *con_source_script(const struct con_texts *texts, struct con_program *program);
 
 /** Compile the D libraries: the system's, then those of -L, each after those it depends on. Compiled clauses
- * are appended to @p prog. On a D error *ret_diag says what, *ret_path where. */
+ * are appended to @p prog. On a D error *ret_diag is the error, *ret_path its file. */
 OT_MUST_CHECK struct ot_err *con_libraries_compile(const struct con_texts *texts, struct dif_compiler *comp,
 						   struct dif_program *prog, const struct dif_diag **ret_diag,
 						   const char **ret_path);

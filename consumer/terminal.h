@@ -30,7 +30,7 @@ FILE *con_terminal_guard(FILE *fp);
 /** Write bytes that the terminal is to interpret. */
 void con_terminal_raw(FILE *fp, const void *data, size_t len);
 
-/** As fileno(), also of what is guarded. */
+/** As fileno(), also of a guarded stream. */
 int con_terminal_fileno(FILE *fp);
 
 /** The descriptor of @p fp is another file by now. */
@@ -39,18 +39,18 @@ void con_terminal_redirected(FILE *fp);
 /* When to stop waiting for a reader that does not read, and has not closed its end either. */
 struct con_terminal_patience {
 	int fds[2];                    /* has_enough() is asked when one of these is readable; -1: none */
-	bool (*has_enough)(void *arg); /* takes what was to be read */
+	bool (*has_enough)(void *arg); /* consumes the readable data */
 	void *arg;
 };
 
-/** From now on writing to what is guarded waits for room no longer than that says: what is not written by
- * then, and all that follows on that stream, fails with ECANCELED. @p patience: borrowed until NULL is set,
- * for to wait for ever. */
+/** From now on writing to a guarded stream waits for room no longer than @p patience allows: then the rest,
+ * and all later output on that stream, fails with ECANCELED. @p patience is borrowed until NULL is set, which
+ * waits for ever. */
 void con_terminal_wait(const struct con_terminal_patience *patience);
-/** Has that been so? */
+/** Has that happened? */
 bool con_terminal_gave_up(void);
 
-/** The guard on descriptor @p fd, whatever that is: for tests. */
+/** The guard on descriptor @p fd of any kind: for tests. */
 FILE *con_terminal_guard_test(int fd, bool utf8);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The texts of D that are compiled into one program, in order, and what they are compiled with. */
+/* The D texts that are compiled into one program, in order, with their arguments and options. */
 #ifndef CONSUMER_TEXTS_H
 #define CONSUMER_TEXTS_H
 

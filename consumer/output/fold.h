@@ -2,8 +2,8 @@
 /*
  * A row as one line of frames, for the outputs that flame graphs are made of: the keys before the stack, a
  * process's frames, then the kernel's, whichever key is first, each stack from its outermost frame on, ';'
- * between them. Offsets are left out, so that a function is one frame. What has no stack is left out, and
- * that is said once.
+ * between them. Offsets are left out, so that a function is one frame. Data without a stack is left out,
+ * which is reported once.
  */
 #ifndef CONSUMER_OUTPUT_FOLD_H
 #define CONSUMER_OUTPUT_FOLD_H
@@ -20,10 +20,10 @@ struct con_fold {
 	bool reported; /* that something was left out */
 };
 
-/* What an output does with a row: fold->line is not empty, @p value is above 0. */
+/* The output's function for a row: fold->line is not empty, @p value is above 0. */
 typedef struct ot_err *con_fold_emit(struct con_fold *fold, int64_t value);
 
-/** A datum that was recorded by itself: if it is a stack, it was there once. */
+/** A datum that was recorded by itself: a stack counts once. */
 OT_MUST_CHECK struct ot_err *con_fold_value(struct con_fold *fold, const struct con_datum *d,
 					    con_fold_emit *emit);
 /** The rows of an aggregation; a histogram has no number, and one that is not positive no width. */
@@ -31,9 +31,9 @@ OT_MUST_CHECK struct ot_err *con_fold_aggregation(struct con_fold *fold, const s
 						  con_fold_emit *emit);
 /** The length of a frame's text without its offset: functions, not places in them, are one. */
 size_t con_fold_name(const char *text);
-/** Append a stack's frames, outermost first, to a line of frames. How many they are. */
+/** Append a stack's frames, outermost first, to a line of frames. Returns their number. */
 uint32_t con_fold_frames(struct ot_buf *line, struct con_printer *p, const struct con_datum *d);
-/** Say once that something was left out. */
+/** Report once that something was left out. */
 void con_fold_left_out(struct con_fold *fold);
 void con_fold_deinit(struct con_fold *fold);
 

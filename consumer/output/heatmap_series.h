@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Histograms over time, in memory: a series for each row of an aggregation, and what each of its buckets got
- * in each interval. Memory has a bound, however long a session is: beyond CON_HEATMAP_COLUMNS intervals two
+ * Histograms over time, in memory: a series for each row of an aggregation, with the count of each bucket in
+ * each interval. Memory has a bound, however long a session is: beyond CON_HEATMAP_COLUMNS intervals two
  * become one, and rows beyond CON_HEATMAP_SERIES are one series of each aggregation together. No count is
  * lost by either.
  */
@@ -15,7 +15,7 @@
 #define CON_HEATMAP_COLUMNS 4096u
 #define CON_HEATMAP_SERIES  200u
 
-/* What a bucket got in an interval; never 0. */
+/* The count of a bucket in an interval; never 0. */
 struct con_heatmap_cell {
 	uint32_t column, row;
 	int64_t count;
@@ -50,8 +50,8 @@ OT_MUST_CHECK struct ot_err *con_heatmap_add(struct con_heatmap *h, const struct
 /** The column that is being filled ends at @p now_ns, and the next one begins. */
 OT_MUST_CHECK struct ot_err *con_heatmap_end(struct con_heatmap *h, uint64_t now_ns);
 
-/** What the series' buckets got in the column that is being filled, once in each: @p counts (s->n of them)
- * without what they were before; all of it if any is less than before, as after clear(). */
+/** Fill the current column, once in each: the series' buckets get @p counts (s->n of them) minus the previous
+ * counts; all of @p counts if any is less than before, as after clear(). */
 OT_MUST_CHECK struct ot_err *con_heatmap_take(struct con_heatmap *h, struct con_heatmap_series *s,
 					      const int64_t *counts);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Output formats. The consumer splits records and carries out their actions; everything that prints is behind
- * one table of functions, an output. An output is one file with one `struct con_output_ops` and its name in
+ * Output formats. The consumer splits records and carries out their actions; all printing is behind one table
+ * of functions, an output. An output is one file with one `struct con_output_ops` and its name in
  * CON_OUTPUTS.
  *
  * Order of calls: a record is record(), then value(), text() or aggregation() for each statement that shows
  * something, in program order, then record_end(). Between records come fault(), drop(), overload() and
  * guest(). At the end: interrupted() if the user ended the session, the records of END, stopped(),
- * aggregation() for what no printa() has shown, or comparison(); then end(). All are called in the consumer's
- * thread. Errors of writing stay in the stream, where the consumer finds them; only what allocates returns an
- * error.
+ * aggregation() for those that no printa() has shown, or comparison(); then end(). All are called in the
+ * consumer's thread. Errors of writing stay in the stream, where the consumer finds them; only what allocates
+ * returns an error.
  *
  * An output of aggregations as they grow has interval(), which gets all of them, printed or not.
  *
@@ -30,11 +30,12 @@ struct con_output {
 	bool directory_explained;   /* con_text_fault() */
 };
 
-/* What becomes of -o's file if it is a regular one, or none yet. */
+/* The treatment of -o's file if it is a regular one, or does not exist yet. */
 enum con_output_file {
 	CON_FILE_APPENDED,
-	CON_FILE_REPLACED, /* by what the session wrote, at its end */
-	CON_FILE_RENEWED,  /* by what interval() wrote, each time; to a stream it writes at the end only */
+	CON_FILE_REPLACED, /* replaced by the session's output, at its end */
+	CON_FILE_RENEWED,  /* replaced by interval()'s output, each time; a stream is written at the end only
+			    */
 };
 
 struct con_output_ops {

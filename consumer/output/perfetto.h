@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the two halves of the output for Perfetto share: events of records, and counters of aggregations. */
+/* The common parts of the two halves of the output for Perfetto: events of records, and counters of
+ * aggregations. */
 #ifndef CONSUMER_OUTPUT_PERFETTO_H
 #define CONSUMER_OUTPUT_PERFETTO_H
 
@@ -30,7 +31,7 @@ struct con_perfetto {
 		uint64_t time_ns;
 		uint32_t cpu;
 	} last;
-	bool reported; /* that histograms are left out */
+	bool reported; /* reported that histograms are left out */
 	bool ended;
 };
 

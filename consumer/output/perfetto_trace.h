@@ -37,16 +37,16 @@ struct con_perfetto_trace {
 	struct con_pb pb;     /* packets that were not written yet */
 	struct ot_map tracks; /* key → struct con_perfetto_track, of the arena */
 	struct ot_arena arena;
-	uint64_t base; /* of the tracks' numbers, which are to differ from other traces' */
+	uint64_t base; /* seed of the tracks' numbers, which must differ from other traces' */
 	bool begun, failed;
-	bool full; /* a further track was wanted than there can be */
+	bool full; /* more tracks were requested than are possible */
 };
 
 /** Before the first packet, which has the clocks' relations; may be called again. */
 void con_perfetto_begin(struct con_perfetto_trace *t);
 void con_perfetto_deinit(struct con_perfetto_trace *t);
 
-/* What a track is described as: what is 0 or NULL is left out. */
+/* The description of a track: members that are 0 or NULL are left out. */
 struct con_perfetto_descriptor {
 	const char *name;  /* any bytes */
 	uint64_t parent;   /* uuid */
@@ -64,7 +64,7 @@ struct con_perfetto_track *con_perfetto_add(struct con_perfetto_trace *t, const 
  */
 void con_perfetto_event(struct con_perfetto_trace *t, struct con_perfetto_track *track, uint64_t time_ns,
 			enum con_perfetto_type type, const char *name, const struct con_pb *fields);
-/** A counter's value, unless it is the one that it has. */
+/** A counter's value, unless it is unchanged. */
 void con_perfetto_counter(struct con_perfetto_trace *t, struct con_perfetto_track *track, uint64_t time_ns,
 			  int64_t value);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tables of a profile, by whose numbers its samples name things: strings, and places in code. */
+/* The tables of a profile, to whose entries its samples refer by number: strings, and places in code. */
 #ifndef CONSUMER_OUTPUT_PPROF_TABLES_H
 #define CONSUMER_OUTPUT_PPROF_TABLES_H
 
@@ -26,7 +26,7 @@ uint64_t con_pprof_string(struct con_pprof_tables *t, const char *s, size_t len)
 uint64_t con_pprof_location(struct con_pprof_tables *t, const struct con_frame *frame, bool user,
 			    bool has_pc);
 
-/** What is between two samples, in ns, if all clauses with stacks are of profile probes of one rate; else 0.
+/** The time between two samples, in ns, if all clauses with stacks are of profile probes of one rate; else 0.
  */
 uint64_t con_pprof_period(const struct dif_program *prog);
 

@@ -21,7 +21,7 @@ struct con_symbols {
 		       size_t size);
 	void (*user)(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, enum vp_symbol_form form,
 		     char *buf, size_t size);
-	/* The names of a frame by what the engine has noted of it: vp_session_note_text(). */
+	/* The names of a frame by the engine's note: vp_session_note_text(). */
 	const char *(*note)(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, const char *note);
 	const char *(*guest)(void *arg, uint32_t guest); /* NULL: there is no such guest */
 	/* This host's process and thread that run a vCPU, 0 where they are not known. */
@@ -116,10 +116,10 @@ struct con_frames {
 		const char *at;
 		size_t left;
 	} helper;         /* the frames' texts, if the process's runtime was known: one for each */
-	const char *more; /* what is left of the last frame's text: a line for each frame of the program that
-			   * it interprets; NULL: nothing */
-	const char *inlined; /* what is left of its names: a line for each function in which that one is
-			      * inlined; NULL: nothing */
+	const char *more; /* the rest of the last frame's text: a line for each frame of the program that it
+			     interprets; NULL: none */
+	const char *inlined; /* the rest of its names: a line for each function in which that one is inlined;
+				NULL: none */
 	uint64_t inlined_pc; /* where these are */
 };
 
@@ -127,8 +127,8 @@ struct con_frame {
 	uint64_t pc;                    /* 0: there is no such place in the process's code */
 	char text[CON_SYMBOL_MAX];      /* the name of the place */
 	char note[CON_SYMBOL_MAX - 16]; /* the frame of the program that is interpreted there; "" */
-	bool again; /* pc and text are none: this is a further frame of the program at the place before, which
-		     * called the one before */
+	bool again; /* pc and text are invalid: this is a further interpreted frame at the previous place, the
+		       caller of the previous one */
 };
 
 /** The frames of a datum of CON_SHAPE_STACK. False: it is too short to have any. */
@@ -141,7 +141,7 @@ const char *con_frames_note(struct con_frames *f);
 /** Is such a text for vp_session_note_text()? */
 bool con_is_noted(const char *note);
 
-/* Where the frames of a stack stand: %k can change it. */
+/* The position of a stack's frames in the output; %k can change it. */
 struct con_stack_style {
 	int indent;
 	int width, prec; /* of each frame's text, as printf's; width < 0: left-aligned; prec -1: none */
@@ -169,12 +169,12 @@ static inline bool con_aggval_is_histogram(enum dif_agg_kind kind)
 	return kind == DIF_AGG_quantize || kind == DIF_AGG_lquantize || kind == DIF_AGG_llquantize;
 }
 
-/** The number that an aggregation's value shows as: avg's quotient, stddev, the normalised sum …;
- * 0 for histograms. */
+/** The number that an aggregation's value shows as: avg's quotient, stddev, the normalised sum …; 0 for
+ * histograms. */
 int64_t con_aggval_number(const struct con_aggval *val);
 
-/** print()'s layout of typed data; see print_type.c for the text that describes a type. False:
- * the description is not one, nothing was printed. */
+/** print()'s layout of typed data; see print_type.c for the text that describes a type. False: the
+ * description is invalid, nothing was printed. */
 bool con_print_type(struct con_printer *p, const char *layout, const void *data, size_t size);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "consumer/output/print.h"
 
-/* What the entries of one aggregation have in common, for bars on one scale. */
+/* The common scale of the bars of one aggregation's entries. */
 struct con_scale {
-	long double total; /* what a full bar stands for */
+	long double total; /* the value of a full bar */
 	bool positives, negatives;
 	unsigned min_bucket, max_bucket; /* quantize: range in use */
 };

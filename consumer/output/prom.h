@@ -28,8 +28,8 @@ struct con_prom_names {
 	size_t cap;
 };
 
-/** The family of aggregation @p id (from 1, each once before the next one's first), which @p view has. It
- * stays what it is but for a sum, which is a counter until a value is below 0. @p ret is valid until the next
+/** The family of aggregation @p id (from 1, each once before the next one's first), which @p view has. Its
+ * type is constant, except that a sum is a counter until a value is below 0. @p ret is valid until the next
  * call. */
 OT_MUST_CHECK struct ot_err *con_prom_name(struct con_prom_names *names, const struct con_agg_view *view,
 					   uint32_t id, const struct con_prom_family **ret);

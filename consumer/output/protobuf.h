@@ -2,7 +2,7 @@
 /*
  * Writing messages in protobuf's wire format, field by field. A message within a message is begun and ended:
  * its length is written when it ends, into four bytes that were left for it (a length may be longer than it
- * needs to be). After a failure further calls do nothing, and con_pb_error() tells it.
+ * needs to be). After a failure further calls do nothing, and con_pb_error() returns it.
  */
 #ifndef CONSUMER_OUTPUT_PROTOBUF_H
 #define CONSUMER_OUTPUT_PROTOBUF_H
@@ -28,8 +28,8 @@ void con_pb_string(struct con_pb *pb, unsigned field, const char *s);
 /** The fields of @p from, as they are; its failure too. */
 void con_pb_append(struct con_pb *pb, const struct con_pb *from);
 
-/** A message as a field, or a packed field of numbers: what is written until con_pb_end() is in it. Returns
- * what that wants. */
+/** A message as a field, or a packed field of numbers: all output until con_pb_end() is in it. Returns the
+ * argument of con_pb_end(). */
 size_t con_pb_begin(struct con_pb *pb, unsigned field);
 void con_pb_end(struct con_pb *pb, size_t begun);
 /** A number of a packed field. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a datum and an aggregation are in structured output: members as FreeBSD's dtrace(1) names them. */
+/* Data and aggregations in structured output: members as FreeBSD's dtrace(1) names them. */
 #ifndef CONSUMER_OUTPUT_STRUCTURED_H
 #define CONSUMER_OUTPUT_STRUCTURED_H
 

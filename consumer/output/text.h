@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The functions of the text output, for its own files and for outputs that write some things as it does. */
+/* The functions of the text output, for its own files and for outputs that share parts of its form. */
 #ifndef CONSUMER_OUTPUT_TEXT_H
 #define CONSUMER_OUTPUT_TEXT_H
 
@@ -28,7 +28,7 @@ void con_text_overload(struct con_output *o, const struct vp_overload_info *over
 /** Both when the user interrupts and when all records were written. */
 void con_text_empty_line(struct con_output *o);
 
-/* What an output on struct con_text has in common with the text output. */
+/* The functions that an output on struct con_text shares with the text output. */
 #define CON_TEXT_OPS                                                                                     \
 	.size = sizeof(struct con_text), .awaits_next = con_text_awaits_next, .record = con_text_record, \
 	.value = con_text_value, .text = con_text_text, .aggregation = con_text_aggregation,             \
@@ -38,8 +38,8 @@ void con_text_empty_line(struct con_output *o);
 /* text_aggregate.c */
 OT_MUST_CHECK struct ot_err *con_text_aggregation(struct con_output *o, const struct con_agg_view *v,
 						  const struct dif_format *fmt);
-/* What printa()'s format is applied to: a row's keys, for the plain conversions, and its values, for those
- * with @. */
+/* The arguments of printa()'s format: a row's keys, for the plain conversions, and its values, for those with
+ * @. */
 #define CON_ROW_KEYS 64
 struct con_row {
 	struct con_datum keys[CON_ROW_KEYS];
