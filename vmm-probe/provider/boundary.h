@@ -11,8 +11,8 @@
 bool vp_boundary_is(const uint8_t *bytes, uint64_t size, uint64_t offset);
 
 /** Where the last instruction before @p offset begins (*ret_before), and the first one at or after it
- * (*ret_after; @p size: there is none). False: bytes before @p offset are no instructions, and *ret_before is
- * the first of them. */
+ * (*ret_after; @p size: there is none). False: bytes before @p offset are not instructions, and *ret_before
+ * is the first such byte. */
 bool vp_boundary_near(const uint8_t *bytes, uint64_t size, uint64_t offset, uint64_t *ret_before,
 		      uint64_t *ret_after);
 

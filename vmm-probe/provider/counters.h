@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The instructions of the core kernel that increment an array of per-CPU counters, each by a fixed element:
- * `inc %gs:vm_event_states+8*n(%rip)`. The text is searched for their bytes, and only what begins an
- * instruction of a function is one. An element that is found by an index at run time has none.
+ * `inc %gs:vm_event_states+8*n(%rip)`. The text is searched for their bytes; a match counts only if it begins
+ * an instruction of a function. An element indexed at run time has no such instruction.
  */
 #ifndef VP_PROVIDER_COUNTERS_H
 #define VP_PROVIDER_COUNTERS_H

@@ -8,10 +8,10 @@
 #include "base/buf.h"
 #include "vmm-probe/engine/wire/cpc.h"
 
-/** The event that probe @p name fires on. False: it is no name of this provider's. */
+/** The event that probe @p name fires on. False: it is not a name of this provider. */
 bool vp_cpc_parse(const char *name, struct vp_cpc_event *ret);
 
-/** Append what is wrong with @p name. False: it looks nothing like one. */
+/** Append the error in @p name. False: it does not resemble a name of this provider. */
 bool vp_cpc_hint(const char *name, struct ot_buf *out);
 
 /** The name of the @p i-th event; NULL: there are no more. */

@@ -7,29 +7,29 @@
  *           or { … }
  *   }
  *
- * In parentheses stand the types of args[], each by the name of a C type; where D sees another type, which a
- * translator of the D libraries makes, that follows behind a colon: `struct task_struct * : psinfo_t *`.
- * `char * : string` is the string that is pointed to.
- * args[n] is argN, or the one that stands in front: `arg1 struct bio * : bufinfo_t *`.
+ * The parentheses hold the types of args[], each by the name of a C type. If a translator of the D libraries
+ * makes another type for D, that follows behind a colon: `struct task_struct * : psinfo_t *`. `char * :
+ * string` is the string at the pointer. args[n] is argN, or the argument named in front: `arg1 struct bio * :
+ * bufinfo_t *`.
  *
  * Each of `at` and `or` is an alternative: clauses of D, one for each kind of place at which the probe fires.
  * A clause's descriptions name the place, its predicate says whether the probe fires there, and its n-th
  * trace() gives argN, all in terms of the arguments of the place. The first alternative that compiles for
- * this guest, and whose places can be probed, is the probe: it is chosen by which functions, tracepoints and
- * members there are, never by a version. Its module is the kernel's unless the definition names one; its
- * function is the one that all of its places are in, where that is one.
+ * this guest, and whose places can be probed, is the probe: it is chosen by the functions, tracepoints and
+ * members that exist, never by a version. Its module is the kernel's unless the definition names one. Its
+ * function is that of its places, if all are in one.
  *
- * Behind an alternative may stand `with { … }` and `after { … }`: clauses that every session has which
- * enables the probe, to keep values from one place to another in variables; at the same place those of
- * `with` run before the session's own, those of `after` behind them. No program can write their names.
+ * `with { … }` and `after { … }` may follow an alternative: clauses that are added to every session which
+ * enables the probe, to keep values from one place to another in variables; at the same place those of `with`
+ * run before the session's own, those of `after` behind them. No program can write their names.
  *
- * `probe FUNCTION:entry(…) return(…)` defines both: behind each alternative stands `returns { … }`, the
- * places where what has begun there ends, as clauses without predicates. The return fires where the entry has
- * fired in that thread, and its arguments are those of the entry, as they were then, and what `returns`
+ * `probe FUNCTION:entry(…) return(…)` defines both: each alternative is followed by `returns { … }`, the
+ * places where the operation ends, as clauses without predicates. The return fires if the entry has fired in
+ * that thread. Its arguments are the entry's, as they were then, followed by the values that `returns`
  * traces.
  *
- * What stands outside of probes is ordinary D (inlines, types) for all of them; `provider NAME;` comes first.
- * A probe that has a function, or a module of its own, is `probe FUNCTION:NAME` or `probe
+ * Text outside of probes is ordinary D (inlines, types) for all of them; `provider NAME;` comes first. A
+ * probe that has a function, or a module of its own, is `probe FUNCTION:NAME` or `probe
  * MODULE:FUNCTION:NAME`. `probe *:NAME` is a probe for each of a list of the guest's objects (members.h),
  * with the object's name as its function; `$1` is its value.
  */
@@ -74,7 +74,7 @@ struct vp_definitions {
 	size_t count;
 };
 
-/** Take a file apart. @p text is borrowed, memory is of @p arena. BAD_DATA: with the line. */
+/** Parse a file. @p text is borrowed, memory is of @p arena. BAD_DATA: with the line. */
 OT_MUST_CHECK struct ot_err *vp_definitions_parse(const char *text, struct ot_arena *arena,
 						  struct vp_definitions *ret);
 

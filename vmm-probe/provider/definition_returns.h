@@ -13,7 +13,7 @@ const char *vp_definition_behind_quoted(const char *p);
 /**
  * Make the alternative of the return. @p entry has the places of the entry, whose arguments are kept in the
  * thread's variables FUNCTION_kept and FUNCTION_kept0 …; @p returns has the places where they end, clauses
- * without predicates that trace() what follows them. False: memory ran out.
+ * without predicates that trace() the further arguments. False: memory ran out.
  */
 bool vp_definition_returns(const char *function, unsigned nkept, const struct vp_text_part *entry,
 			   const struct vp_text_part *returns, struct ot_arena *arena,

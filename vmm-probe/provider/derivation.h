@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is compiled of a registry's definitions (definition.h): one compiler of our own for all of them, whose
- * variables no program can name, and the site programs that come of it. Nothing is compiled before a
- * description matches a probe that needs it. Operator's process, one thread.
+ * The compiled definitions (definition.h) of a registry: one compiler of our own for all of them, whose
+ * variables no program can name, and the resulting site programs. Nothing is compiled before a description
+ * matches a probe that needs it. Operator's process, one thread.
  */
 #ifndef VP_PROVIDER_DERIVATION_H
 #define VP_PROVIDER_DERIVATION_H
@@ -13,14 +13,14 @@
 
 struct vp_derivation;
 
-/** @p probes is borrowed, and asked at each compilation. */
+/** @p probes is borrowed, and queried at each compilation. */
 OT_MUST_CHECK struct ot_err *vp_derivation_create(struct vp_probes *probes, struct vp_derivation **ret);
 void vp_derivation_destroy(struct vp_derivation *d);
 
 /** As vp_probes_set_guest(). */
 void vp_derivation_set_guest(struct vp_derivation *d, unsigned guest);
 
-/** Memory that lives as long. */
+/** Memory that lives as long as @p d. */
 struct ot_arena *vp_derivation_arena(struct vp_derivation *d);
 
 /** As vp_probes_add_program() and vp_probes_program(). */
@@ -28,7 +28,8 @@ OT_MUST_CHECK struct ot_err *vp_derivation_add_program(struct vp_derivation *d,
 						       const struct dif_clause *program, uint32_t *ret);
 const struct dif_clause *vp_derivation_program(const struct vp_derivation *d, uint32_t number);
 
-/** Compile declarations. UNSUPPORTED: this guest has not what they need; the message is the compiler's. */
+/** Compile declarations. UNSUPPORTED: this guest lacks names or types that they need; the message is the
+ * compiler's. */
 OT_MUST_CHECK struct ot_err *vp_derivation_declare(struct vp_derivation *d, const char *name,
 						   const char *text);
 

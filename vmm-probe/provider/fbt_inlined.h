@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fbt::FUNCTION:inlined: the places of the core kernel at which the compiler has put the body of a function
- * in place of a call. They are known from the debugging information of the file that --vmlinux names.
+ * fbt::FUNCTION:inlined: the places of the core kernel at which the compiler has inlined a function. The
+ * debugging information of the file that --vmlinux names lists them.
  *
- * It is a probe of its own, so that fbt::FUNCTION:entry means a call and has its return; and one that exists
- * when a description names it, so that no other description makes the file be read.
+ * It is a separate probe, so that fbt::FUNCTION:entry means a call and has its return. It exists only if a
+ * description names it, so that no other description causes the file to be read.
  */
 #ifndef VP_PROVIDER_FBT_INLINED_H
 #define VP_PROVIDER_FBT_INLINED_H
@@ -27,12 +27,12 @@ OT_MUST_CHECK struct ot_err *vp_fbt_inlined_resolve(struct vp_probes *probes, co
 OT_MUST_CHECK struct ot_err *vp_fbt_inlined_sites(struct vp_probes *probes, const struct vp_probe *probe,
 						  struct vp_batch_site **ret, uint32_t *ret_count);
 
-/** args[n] is the n-th parameter; a parameter that no copy has any more is none. */
+/** args[n] is the n-th parameter; a parameter that no copy still has does not exist. */
 bool vp_fbt_inlined_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
 			struct dif_probe_arg *ret);
 int vp_fbt_inlined_nargs(const struct vp_probe *probe);
 
-/** How many copies there are, where, and which arguments some of them lack. */
+/** Describe the number of copies, their places, and the arguments that some of them lack. */
 void vp_fbt_inlined_describe(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out);
 
 #endif

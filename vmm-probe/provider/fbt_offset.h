@@ -7,8 +7,8 @@
 #include "vmm-probe/provider/registry.h"
 
 /** As a provider's provide(): for a description with a function's name and such an offset, a probe of each
- * function of that name. One at which no instruction begins is refused; the reason says where the nearest
- * ones do. */
+ * function of that name. An offset inside an instruction is refused; the reason names the nearest valid
+ * ones. */
 OT_MUST_CHECK struct ot_err *vp_fbt_provide(struct vp_probes *probes, const struct vp_provider *self,
 					    const struct dif_probedesc *desc);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The flow inside a function of the guest while a static key is off: which instructions it can come to. What
- * branches on other keys lead to is part of it, and the function's unlikely part (NAME.cold).
+ * The flow inside a function of the guest while a static key is off: the instructions that it can reach. The
+ * targets of branches on other keys are part of it, and so is the function's unlikely part (NAME.cold).
  */
 #ifndef VP_PROVIDER_FLOW_H
 #define VP_PROVIDER_FLOW_H
@@ -13,7 +13,7 @@
 enum vp_reach {
 	VP_REACH_NO,
 	VP_REACH_YES,
-	VP_REACH_UNKNOWN, /* the function jumps by a table, or is not understood */
+	VP_REACH_UNKNOWN, /* the function jumps by a table, or can't be decoded */
 };
 
 struct vp_flow_env {

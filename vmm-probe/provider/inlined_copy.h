@@ -16,7 +16,7 @@ struct vp_inlined_copy {
 };
 
 /** Find the copy in the guest's text, all but `program`. UNSUPPORTED: its first instruction runs more often
- * than the copy is entered, or can't be known. */
+ * than the copy is entered, or is unknown. */
 OT_MUST_CHECK struct ot_err *vp_inlined_copy_find(struct vp_probes *probes, const struct vp_copies *all,
 						  const struct vp_copies_copy *copy,
 						  struct vp_inlined_copy *ret);
@@ -25,8 +25,8 @@ OT_MUST_CHECK struct ot_err *vp_inlined_copy_find(struct vp_probes *probes, cons
 OT_MUST_CHECK struct ot_err *
 vp_inlined_copy_site(struct vp_probes *probes, const struct vp_inlined_copy *copy, struct vp_batch_site *ret);
 
-/** Make the site program of a copy of @p f. A parameter that it has nowhere is 0, or, with a bit set in
- * @p known (other copies have it), a fault: a load from address 0. */
+/** Make the site program of a copy of @p f. A parameter that it lacks is 0 or, with a bit set in @p known
+ * (other copies have it), a fault: a load from address 0. */
 OT_MUST_CHECK struct ot_err *vp_inlined_copy_program(struct vp_probes *probes, const struct vp_copies *all,
 						     const struct vp_copies_function *f,
 						     const struct vp_copies_copy *copy, uint32_t known,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Probes of sched, proc and io that the module in the guest can tell of. */
+/* Probes of sched, proc and io that the module in the guest can report. */
 #ifndef VP_PROVIDER_NATIVE_H
 #define VP_PROVIDER_NATIVE_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What providers share whose probes have no place and are created when a description gives their parameters
- * in the name: profile, cpc. */
+/* Common code of providers whose probes have no place and take parameters from the name in a description:
+ * profile, cpc. */
 #ifndef VP_PROVIDER_PARSED_NAME_H
 #define VP_PROVIDER_PARSED_NAME_H
 
 #include "vmm-probe/provider/registry.h"
 
-/** A decimal number at *text, which is set to what follows. False: there is none, or it is too large. */
+/** A decimal number at *text, which is advanced behind it. False: there is none, or it is too large. */
 bool vp_parsed_name_number(const char **text, uint64_t *ret);
 
 /** Does @p desc have a name, but no module and no function, and has @p self no probe of that name yet? */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The code of a process, read piece by piece: as the file behind it has it, since an engine finds the places
- * of probes by these bytes, and compared with what the process itself has there now. Within the budget that
- * the caller has put into force.
+ * The code of a process, read piece by piece from the file, because an engine finds the places of probes by
+ * these bytes, and compared with the process's own memory. Within the budget that the caller has put into
+ * force.
  */
 #ifndef VP_PROVIDER_PID_CODE_H
 #define VP_PROVIDER_PID_CODE_H
@@ -30,22 +30,23 @@ struct vp_pid_piece {
 	uint64_t addr, size; /* addr as linked */
 	uint64_t gva;        /* in the process */
 	uint8_t *bytes;      /* owned */
-	uint64_t have;       /* how many of them are in the guest's memory, from the beginning on */
+	uint64_t have;       /* the number of bytes from the beginning on that are in the guest's memory */
 	uint64_t cap;
 };
 
-/** Read the piece [@p addr, @p addr + @p size), as linked, into *piece, whose memory is used again.
- * UNSUPPORTED: it is too large, or the process has it not mapped as code. */
+/** Read the piece [@p addr, @p addr + @p size), as linked, into *piece, whose memory is reused. UNSUPPORTED:
+ * it is too large, or the process has not mapped it as code. */
 OT_MUST_CHECK struct ot_err *vp_pid_code_read(struct vp_pid_code *code, uint64_t addr, uint64_t size,
 					      struct vp_pid_piece *piece);
 void vp_pid_piece_deinit(struct vp_pid_piece *piece);
 
 /** The site of the instruction at @p at, which is below piece->have, of the piece of the function that begins
- * at @p function. UNSUPPORTED: it is none, or a breakpoint, or the process has other bytes there. */
+ * at @p function. UNSUPPORTED: it is not an instruction, it is a breakpoint, or the process has other bytes
+ * there. */
 OT_MUST_CHECK struct ot_err *vp_pid_code_site(struct vp_pid_code *code, const struct vp_pid_piece *piece,
 					      uint64_t function, uint64_t at, struct vp_batch_site *ret);
 
-/** That part of the piece is not in the guest's memory, and what to do about it: UNSUPPORTED. NULL: all of it
+/** UNSUPPORTED: a part of the piece is not in the guest's memory; the message has the remedy. NULL: all of it
  * is. */
 OT_MUST_CHECK struct ot_err *vp_pid_piece_check(const struct vp_pid_code *code,
 						const struct vp_pid_piece *piece);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The ways out of a process's function: each return, each jump that leaves it, and those of code elsewhere
- * that belongs to it, such as what the compiler has moved away as unlikely.
+ * that belongs to it, such as parts that the compiler has moved away as unlikely.
  *
  * A jump whose target is computed may stay in the function (a switch) or leave it (a call at its end through
  * a pointer). Its site has a program that compares the target, so that it fires only where it leaves.

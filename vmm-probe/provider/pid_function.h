@@ -11,7 +11,7 @@
 #include "vmm-probe/provider/pid_code.h"
 #include "vmm-probe/provider/provider.h"
 
-/* What is remembered of a probe (vp_probe.own). The registry's memory. */
+/* The provider's data of a probe (vp_probe.own). The registry's memory. */
 struct vp_pid_own {
 	struct vp_batch_process process; /* pid 0: its sites are … */
 	uint64_t file;                   /* … in this file (vp_batch_probe.file), … */
@@ -21,10 +21,10 @@ struct vp_pid_own {
 	struct vp_batch_site *sites;
 };
 
-/* The probes that a description asks for, while they are made. */
+/* The probes of a description, while they are made. */
 struct vp_pid_making {
 	struct vp_probes *probes;
-	const struct vp_provider *of; /* whose they are */
+	const struct vp_provider *of; /* their process */
 	const struct dif_probedesc *desc;
 	bool has_offset; /* its name is this one: */
 	uint64_t offset;
@@ -32,25 +32,25 @@ struct vp_pid_making {
 	struct vp_pid_process *process;
 	struct vp_pid_code code;   /* of the object that is read */
 	struct vp_pid_piece piece; /* its function */
-	const char *provider;      /* what they are called … */
+	const char *provider;      /* their names … */
 	const char *module, *path; /* … and the object; the registry's copies. path NULL: not needed */
 	uint32_t nth;              /* the object's number, or with code.of_file the file's */
 	uint64_t last;             /* address of the last function made */
-	uint32_t made;             /* probes that the description means, made now or earlier */
-	struct ot_err *why;        /* why the first instruction that it names does not exist; owned */
+	uint32_t made;             /* probes that match the description, made now or earlier */
+	struct ot_err *why; /* the reason why the first instruction that it names does not exist; owned */
 };
 
 /** Is it a pattern, or empty? */
 bool vp_pid_is_pattern(const char *field);
 
-/** What can't be of a description's function and name: UNSUPPORTED, SYNTAX, with D's tag. Sets has_offset. */
+/** Check a description's function and name: UNSUPPORTED, SYNTAX, with D's tag. Sets has_offset. */
 OT_MUST_CHECK struct ot_err *vp_pid_check_fields(struct vp_pid_making *m);
 
-/** Make the probes of @p object of m->process that the description asks for; m->provider and m->nth are set.
+/** Make the probes of @p object of m->process that match the description; m->provider and m->nth are set.
  * LIMIT: the budget, or too many probes. */
 OT_MUST_CHECK struct ot_err *vp_pid_object_make(struct vp_pid_making *m, struct vp_pid_object *object);
 
-/** Why nothing was made of an object: not all names of it are in the guest's memory. NULL: they are. */
+/** The reason why an object has no probes: not all of its names are in the guest's memory. NULL: they are. */
 OT_MUST_CHECK struct ot_err *vp_pid_explain_none(const struct vp_pid_object *object);
 
 /* The callbacks that such a provider has in common with the others (struct vp_provider). */
@@ -59,7 +59,7 @@ OT_MUST_CHECK struct ot_err *vp_pid_sites(struct vp_probes *probes, const struct
 					  struct vp_batch_site **ret, uint32_t *ret_count);
 void vp_pid_fill(const struct vp_probe *probe, struct vp_batch_probe *bp);
 
-/** Make the probes of @p sym that the description asks for; none, if it does not mean this symbol. LIMIT: the
+/** Make the probes of @p sym that match the description; none, if it does not match this symbol. LIMIT: the
  * budget, or too many probes. */
 OT_MUST_CHECK struct ot_err *vp_pid_function_make(struct vp_pid_making *m, const struct vp_elf_symbol *sym);
 

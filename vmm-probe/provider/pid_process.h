@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes of a guest, as the pid provider needs them: which files each has mapped as code, and the
- * functions in those. Read when a description names the process, and again when it has mapped something
- * since; what probes have of an older reading is kept as long as the registry. All of it is the guest's word;
- * every reading is within the budget that the caller has put into force.
+ * Processes of a guest for the pid provider: the files that each has mapped as code, and the functions in
+ * those. Read when a description names the process, and again when it has mapped something since; data of an
+ * older reading that probes use is kept as long as the registry. All of it comes from the guest, and every
+ * reading is within the budget that the caller has put into force.
  */
 #ifndef VP_PROVIDER_PID_PROCESS_H
 #define VP_PROVIDER_PID_PROCESS_H
@@ -20,7 +20,7 @@ struct vp_probes;
 /* A file that a process has mapped as code. */
 struct vp_pid_object {
 	const char *name; /* the last part of its path; borrowed from the process's maps */
-	bool is_program;  /* what the process runs: a.out */
+	bool is_program;  /* the process's program: a.out */
 	uint32_t file;    /* in the process's maps */
 	uint32_t nth;     /* its number, whenever the process is read */
 	uint32_t reading; /* of the process, which has found it first */
@@ -44,15 +44,15 @@ struct vp_pid_process {
 	struct vp_pid_object *objects; /* owned */
 	size_t nobjects;
 	bool is_named;    /* a description has its number */
-	uint32_t reading; /* how often it has been read before */
+	uint32_t reading; /* number of earlier readings */
 	/* pid_all.c's: */
 	uint32_t walk;                /* number of the last vp_pid_process_each() that has found it */
 	uint64_t since_ns, reread_ns; /* when it was first read, and when its mappings are checked again */
 	bool is_stale;                /* it has mapped something since it was read … */
 	bool superseded;              /* … and was read again */
-	uint32_t nstatic;             /* static probes that it has: usdt_make.c's */
-	bool is_greedy;               /* more than one process may have were asked for */
-	bool given_up;                /* what it costs to read is used up; nothing more of it is */
+	uint32_t nstatic;             /* number of its static probes: usdt_make.c's */
+	bool is_greedy;               /* more were requested than one process may have */
+	bool given_up;                /* its budget for reading is used up; nothing more of it is read */
 };
 
 #define VP_PID_PROBES_MAX \
@@ -87,9 +87,9 @@ OT_MUST_CHECK struct ot_err *vp_pid_process_find(struct vp_probes *probes, uint6
 						 struct vp_pid_process **ret);
 
 /** Call @p each for every process that has memory of its own, until it returns an error. Those that were read
- * before are not read again, unless they have become another program; what can't be read is left out. A
- * process has a share of the caller's budget; one that uses it up, or is_greedy, is given up with a sentence
- * for the operator. LIMIT: the whole budget. UNSUPPORTED: vp_processes_open(). */
+ * before are not read again, unless they have become another program; a process that can't be read is left
+ * out. A process has a share of the caller's budget; one that uses it up, or is_greedy, is given up with a
+ * sentence for the operator. LIMIT: the whole budget. UNSUPPORTED: vp_processes_open(). */
 OT_MUST_CHECK struct ot_err *
 vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all,
 		    struct ot_err *(*each)(void *arg, struct vp_pid_process *process), void *arg);
@@ -103,13 +103,13 @@ OT_MUST_CHECK struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bo
 bool vp_pid_named_news(struct vp_probes *probes);
 
 /* For pid_all.c: */
-/** What was read of the guest's processes, empty at first. */
+/** The guest's processes read so far, empty at first. */
 OT_MUST_CHECK struct ot_err *vp_pid_processes_open(struct vp_probes *probes, struct vp_pid_processes **ret);
 /** Read a process, and add it to the list. */
 OT_MUST_CHECK struct ot_err *vp_pid_process_add(struct vp_pid_processes *processes, uint64_t pid,
 						struct vp_pid_process **ret);
-/** Read a process once more, which has mapped something since; what has its probes already keeps them. If it
- * can't be read, or is another program now, *ret is what it was. */
+/** Read a process again, which has mapped something since; objects that have their probes keep them. If it
+ * can't be read, or is another program now, *ret is the old reading. */
 OT_MUST_CHECK struct ot_err *vp_pid_process_again(struct vp_pid_processes *processes,
 						  struct vp_pid_process *old, struct vp_pid_process **ret);
 void vp_pid_process_destroy(struct vp_pid_process *process);
@@ -117,16 +117,16 @@ void vp_pid_process_destroy(struct vp_pid_process *process);
  * and any error when the budget is used up, are returned. */
 OT_MUST_CHECK struct ot_err *vp_pid_forgive(struct ot_err *err);
 
-/** Does the OBJECT field @p pattern of a description mean this object? By its name, by its name up to a dot
+/** Does the OBJECT field @p pattern of a description match this object? By its name, by its name up to a dot
  * (libc: libc.so.6), as a glob, or as a.out. NULL and "": yes. */
 bool vp_pid_object_is(const char *name, bool is_program, const char *pattern);
 
-/** Read the object's headers, once. What is no file of this architecture, or not where it would be mapped,
- * has no elf afterwards. */
+/** Read the object's headers, once. A file of another architecture, or one mapped elsewhere than its headers
+ * say, has no elf afterwards. */
 OT_MUST_CHECK struct ot_err *vp_pid_object_open(struct vp_pid_processes *processes,
 						struct vp_pid_process *process, struct vp_pid_object *object);
 
-/** The same, and its symbols, once. What of the file is not in memory is in object->missing. */
+/** The same, and its symbols, once. object->missing names the parts of the file that are not in memory. */
 OT_MUST_CHECK struct ot_err *vp_pid_object_read(struct vp_pid_processes *processes,
 						struct vp_pid_process *process, struct vp_pid_object *object);
 

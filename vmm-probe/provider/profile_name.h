@@ -10,8 +10,7 @@
  * 200 µs). */
 bool vp_profile_parse(const char *name, bool *ret_tick, uint64_t *ret_ns);
 
-/** If @p name begins like a timer's probe, exactly or nearly, and is none, append the reason to @p out and
- * return true. */
+/** If @p name resembles a timer's probe but is invalid, append the reason to @p out and return true. */
 bool vp_profile_hint(const char *name, struct ot_buf *out);
 
 #endif

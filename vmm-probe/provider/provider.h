@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Probes of one guest (or of none): which exist, which match a description, and where their sites are. Each
- * provider has a file and publishes its probes into the registry. Operator's process, one thread.
+ * Probes of one guest (or of none): which exist, which match a description, and their sites. Each provider
+ * has a file and publishes its probes into the registry. Operator's process, one thread.
  *
  * Probe ids are dense from 1: dtrace:::BEGIN 1, END 2, ERROR 3, then the rest in the order in
  * which providers publish; a probe that is created on demand (profile-997) follows them.
@@ -52,14 +52,14 @@ OT_MUST_CHECK struct ot_err *vp_probes_plan(struct vp_probes *probes, uint32_t t
 OT_MUST_CHECK struct ot_err *vp_probes_add_vm(struct vp_probes *probes, char (*stats)[VP_VM_STAT_NAME],
 					      uint32_t n, const char *refused);
 
-/** How the registry finds out whether an event can be counted for this guest's vCPUs: UNSUPPORTED: no, and
- * the message is the reason. */
+/** The registry's test whether an event can be counted for this guest's vCPUs. UNSUPPORTED: it can't, and the
+ * message is the reason. */
 struct vp_cpc_support {
 	struct ot_err *(*test)(void *arg, const struct vp_cpc_event *event);
 	void *arg;
 };
 
-/** From now on cpc probes exist as far as @p support (copied) says. Without this none can be enabled. */
+/** From now on cpc probes exist as far as @p support (copied) allows. Without this none can be enabled. */
 void vp_probes_set_cpc(struct vp_probes *probes, const struct vp_cpc_support *support);
 
 /** From now on probes can be in processes of this guest; @p refused (copied): not, with the reason. Without
@@ -71,16 +71,16 @@ OT_MUST_CHECK struct ot_err *vp_probes_set_processes(struct vp_probes *probes, c
 OT_MUST_CHECK struct ot_err *vp_probes_set_semaphores(struct vp_probes *probes, const char *refused);
 
 /** The guest's index in its session, below DIF_PROVIDER_GUESTS, before a description is matched: variables of
- * the providers' clauses have numbers by it. 0 unless it is said. */
+ * the providers' clauses have numbers by it. The default is 0. */
 void vp_probes_set_guest(struct vp_probes *probes, unsigned guest);
 
 /** The process that -p names: a description of a program's probes may leave out its number. 0: none. */
 void vp_probes_set_target(struct vp_probes *probes, uint64_t pid);
 
-/** Who takes what is to be said to the operator while probes are made; without this nobody does. */
+/** The receiver of messages to the operator while probes are made; without it they are dropped. */
 void vp_probes_set_say(struct vp_probes *probes, void (*say)(void *arg, const char *text), void *arg);
 
-/** The guest's text has changed: drop all of it that was read, and the decisions that followed from it. */
+/** The guest's text has changed: drop the text read so far, and the decisions based on it. */
 void vp_probes_forget_text(struct vp_probes *probes);
 
 uint32_t vp_probes_count(const struct vp_probes *probes);
@@ -96,7 +96,7 @@ OT_MUST_CHECK struct ot_err *vp_probes_match(struct vp_probes *probes, const str
 					     bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
 					     uint64_t *ret_count);
 
-/** The same for probes whose id is above @p after, which none of that name before is asked for. */
+/** The same for probes whose id is above @p after only. */
 OT_MUST_CHECK struct ot_err *vp_probes_match_after(struct vp_probes *probes, const struct dif_probedesc *desc,
 						   uint32_t after,
 						   bool (*each)(void *arg, const struct vp_probe *probe),
@@ -104,11 +104,11 @@ OT_MUST_CHECK struct ot_err *vp_probes_match_after(struct vp_probes *probes, con
 
 /** Publish the probes of the modules that came since vp_guest_arrivals() was @p since
  * (vp_guest_modules_update()). Those of modules that are gone stay in the registry, and match as before.
- * LIMIT: these are too many for one session. */
+ * LIMIT: there are too many for one session. */
 OT_MUST_CHECK struct ot_err *vp_probes_arrive(struct vp_probes *probes, uint64_t since);
 
-/** What another system's name of a probe means here, where this guest has no probe of that name, or only one
- * of a system call that no 64-bit process can make, and has that which is meant. False: nothing. *ret borrows
+/** Translate another system's name of a probe, if this guest has no probe of that name (or only one of a
+ * system call that no 64-bit process can make), and has the counterpart. False: there is none. *ret borrows
  * from @p desc and from constants. */
 bool vp_probes_named_here(struct vp_probes *probes, const struct dif_probedesc *desc,
 			  struct dif_probedesc *ret);
@@ -137,7 +137,7 @@ struct vp_support {
 	uint32_t nafter;
 };
 
-/** What @p probe, which a description has matched, needs; NULL: nothing. The registry's. */
+/** The clauses that @p probe, which a description has matched, needs; NULL: none. Owned by the registry. */
 const struct vp_support *vp_probes_support(const struct vp_probes *probes, const struct vp_probe *probe);
 
 /** The engine's record of a probe, except for its strings and sites, whose fields are 0. */
@@ -157,19 +157,20 @@ bool vp_probes_arg(struct vp_probes *probes, const struct vp_probe *probe, unsig
 
 int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe);
 
-/** Append what else -lv says of a probe that a description has matched: lines, indented within. */
+/** Append the further lines of -lv about a probe that a description has matched, indented. */
 void vp_probes_describe(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out);
 
-/** May @p desc mean probes of programs that begin later, or of what a process maps later? */
+/** May @p desc match probes of programs that begin later, or of later mappings of a process? */
 bool vp_probes_follow(const struct vp_probes *probes, const struct dif_probedesc *desc);
 
-/** Has a process begun, become another program, or mapped something since a description was matched that
- * vp_probes_follow() is true of? Then matching it again may find new probes. LIMIT: reading takes too much.
+/** Has a process begun, become another program, or mapped something since a description for which
+ * vp_probes_follow() is true was matched? Then matching it again may find new probes. LIMIT: reading takes
+ * too much.
  */
 OT_MUST_CHECK struct ot_err *vp_probes_have_news(struct vp_probes *probes, bool *ret);
 
-/** Why the program skips the probe, although it is enabled, until something in the guest activates it; NULL:
- * it does not. */
+/** The reason why the program skips the probe, although it is enabled, until something in the guest activates
+ * it; NULL: it does not. */
 const char *vp_probes_asleep(const struct vp_probes *probes, const struct vp_probe *probe);
 
 /** The agent in the guest; NULL: there is none that can be used, and *ret_why (may be NULL) is the reason, or

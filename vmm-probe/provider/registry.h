@@ -3,7 +3,7 @@
  * The registry from a provider's side.
  *
  * To add a provider: a file with a struct vp_provider, its line in providers.h, and its file in
- * CMakeLists.txt. Probes published at creation exist for good; provide() creates probes on demand. A
+ * CMakeLists.txt. Probes published at creation are permanent; provide() creates probes on demand. A
  * provider's data for a probe is vp_probe.own, from vp_probes_alloc().
  *
  * Arguments. arg() gives each args[n] two types: the native one, of the value in the guest, and the one that
@@ -26,7 +26,7 @@ struct vp_planner;
 struct vp_text;
 struct vp_tracepoint_finder;
 
-/* One struct with many fields: a table of constants that is all that is said of a provider outside its file.
+/* One struct with many fields: a table of constants that is a provider's whole interface.
  */
 struct vp_provider {
 	const char *name;
@@ -49,16 +49,16 @@ struct vp_provider {
 	struct ot_err *(*provide)(struct vp_probes *probes, const struct vp_provider *self,
 				  const struct dif_probedesc *desc);
 
-	/* Optional, of such a provider. Does @pattern mean probes, too, that come later: with processes that
-	 * begin, or with what a process maps? As vp_probes_have_news(); not needed where another provider
-	 * reads the same processes. */
+	/* Optional, of such a provider. Does @pattern also match probes that come later, with new processes
+	 * or new mappings of a process? As vp_probes_have_news(); not needed where another provider reads the
+	 * same processes. */
 	bool (*follows)(const struct vp_probes *probes, const char *pattern);
 	struct ot_err *(*has_news)(struct vp_probes *probes, bool *ret);
 
-	/* Optional. Does @pattern, of a description, name the probe's module in another way too? */
+	/* Optional. Does @pattern, of a description, match another name of the probe's module? */
 	bool (*is_module)(const struct vp_probe *probe, const char *pattern);
 
-	/* Optional. A description has matched the probe for the first time: decide what it is in this guest.
+	/* Optional. A description has matched the probe for the first time: resolve it for this guest.
 	 * UNSUPPORTED: not available in this guest; -lv shows the text. A probe with VP_ARGS_SITE that is
 	 * unavailable, or can't be planned, becomes one of kind AGENT if inside() has it. */
 	struct ot_err *(*resolve)(struct vp_probes *probes, const struct vp_probe *probe);
@@ -116,11 +116,11 @@ OT_MUST_CHECK void *vp_probes_alloc(struct vp_probes *probes, size_t size);
 OT_MUST_CHECK char *vp_probes_strdup(struct vp_probes *probes, const char *s);
 
 /** Add a site program (vmm-probe/engine/wire/batch.h), whose objects live as long as the registry; *ret is
- * its number, for `raw` and `program` of the sites that sites() gives. */
+ * its number, for `raw` and `program` of the sites of sites(). */
 OT_MUST_CHECK struct ot_err *vp_probes_add_program(struct vp_probes *probes, const struct dif_clause *program,
 						   uint32_t *ret);
 
-/** What is compiled of this registry's definitions (derivation.h). */
+/** This registry's compiled definitions (derivation.h). */
 struct vp_derivation *vp_probes_derivation(struct vp_probes *probes);
 
 /** Finds the sites of the guest's tracepoints (tracepoint_sites.h); NULL: no guest. */
@@ -130,10 +130,10 @@ struct vp_tracepoint_finder *vp_probes_tracepoints(struct vp_probes *probes);
 OT_MUST_CHECK struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes,
 						const struct vp_cpc_event *event);
 
-/** The reason passed to vp_probes_set_semaphores() why none is raised; NULL: they are. */
+/** The reason passed to vp_probes_set_semaphores(); NULL: semaphores are raised. */
 const char *vp_probes_no_semaphores(const struct vp_probes *probes);
 
-/** The reason passed to vp_probes_set_processes() why this guest has no probes in processes; NULL: it has. */
+/** The reason passed to vp_probes_set_processes(); NULL: this guest can have probes in processes. */
 const char *vp_probes_no_processes(const struct vp_probes *probes);
 
 /** A sentence for the operator, as vp_probes_set_say() has set it. */
@@ -145,10 +145,10 @@ uint64_t vp_probes_target(const struct vp_probes *probes);
 /** Does @p pattern, of a description, name a provider whose probes are in no process? */
 bool vp_provider_is_kernels(const char *pattern);
 
-/** What was read of the guest's processes: pid_process.c's; NULL until it has set it. */
+/** The guest's processes read so far: pid_process.c's; NULL until it has set it. */
 struct vp_pid_processes **vp_probes_processes(struct vp_probes *probes);
 
-/** Which functions' inlined copies are published: fbt_inlined.c's; NULL until it has set it. */
+/** The functions whose inlined copies are published: fbt_inlined.c's; NULL until it has set it. */
 uint8_t **vp_probes_inlined(struct vp_probes *probes);
 
 /** NULL: none. */

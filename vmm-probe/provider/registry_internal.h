@@ -22,7 +22,7 @@ struct vp_probe_entry {
 	uint32_t nsites;
 };
 
-/* What the guest's processes can have. */
+/* The support for probes in the guest's processes. */
 struct vp_user_probes {
 	bool possible;                            /* unless … */
 	const char *refused;                      /* … this is why not */
@@ -43,7 +43,7 @@ struct vp_probes {
 	uint8_t *inlined; /* vp_probes_inlined() */
 	struct vp_planner *planner;
 	uint32_t traps;            /* the planner's */
-	bool keys_checked;         /* it is known whether these may be on branches on static keys: */
+	bool keys_checked;         /* whether probes may be on branches on static keys has been determined: */
 	const char *keys_refused;  /* no, with the reason; NULL: yes */
 	struct vp_text_undo undo;  /* of the planner's guest */
 	struct vp_cpc_support cpc; /* test NULL: no event can be counted */
@@ -68,8 +68,8 @@ static inline struct vp_probe_entry *vp_probe_entry(const struct vp_probes *prob
 /** Have providers create the probes that @p desc names. */
 OT_MUST_CHECK struct ot_err *vp_providers_provide(struct vp_probes *probes, const struct dif_probedesc *desc);
 
-/** Decide once, when a description first matches the probe, what it is in this guest, and, if its sites must
- * be trapped, whether they can be: else probe.refused is set. Errors are those of this process. */
+/** Resolve the probe once, when a description first matches it; if its sites must be trapped and can't be,
+ * set probe.refused. Errors are those of this process. */
 OT_MUST_CHECK struct ot_err *vp_probe_plan(struct vp_probes *probes, struct vp_probe_entry *e);
 
 /** Drop the decisions about traps. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sentinels: the functions with which a guest's kernel reads and patches its own text, and where they begin
- * and end. */
+/* Sentinels: the functions with which a guest's kernel reads and patches its own text, and their entries and
+ * exits. */
 #ifndef VP_PROVIDER_SENTINELS_H
 #define VP_PROVIDER_SENTINELS_H
 
 #include "vmm-probe/provider/provider.h"
 
-/* What sentinels are for. */
+/* The purposes of sentinels. */
 struct vp_sentinels_wish {
 	bool text;    /* traps will be in the guest's text */
 	bool keys;    /* … and on branches on static keys */

@@ -24,8 +24,9 @@ struct vp_exit {
 struct vp_exits {
 	struct vp_exit *list;
 	size_t count, cap;
-	bool want_tables; /* jumps by a table, too, which stay in the function if it is the function's */
-	bool incomplete;  /* some bytes are no instruction: those after them were not examined */
+	bool want_tables; /* includes jumps by a table, which stay in the function if the table is the
+			     function's */
+	bool incomplete;  /* some bytes are not an instruction: the bytes after them were not examined */
 	/* Targets of branches inside the code, as offsets, ascending; only with `want_targets`. */
 	bool want_targets;
 	uint32_t *targets;

@@ -15,7 +15,7 @@
 struct vp_guest;
 struct vp_text;
 
-/* Source of the changes to the text that are not the guest's: other sessions' traps. */
+/* Source of foreign changes to the text: other sessions' traps. */
 struct vp_text_undo {
 	/* ret->list is the caller's to free. */
 	struct ot_err *(*patches)(void *arg, struct vp_patches *ret);

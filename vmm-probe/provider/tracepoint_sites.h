@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a tracepoint's events happen in the guest's text, whether it is enabled or not, and what their
- * arguments are there. A disabled tracepoint is a nop; enabling replaces it by a jump to code that loads the
- * arguments and calls the tracepoint's callbacks. A probe at that nop needs no enabled tracepoint.
+ * The sites of a tracepoint's events in the guest's text, whether it is enabled or not, and the arguments
+ * there. A disabled tracepoint is a nop; enabling replaces it by a jump to code that loads the arguments and
+ * calls the tracepoint's callbacks. A probe at that nop needs no enabled tracepoint.
  *
  * Everything comes from the guest's own tables and text: a site is the exact nop, or the jump to the entry's
  * target, at an instruction boundary of a function. Otherwise the tracepoint is refused.
@@ -17,7 +17,7 @@
 /* A place where an event happens. */
 struct vp_event_site {
 	uint64_t gva, function;     /* function: its first address */
-	uint64_t target;            /* of the jump that stands there while the tracepoint is enabled */
+	uint64_t target;            /* of the jump that is there while the tracepoint is enabled */
 	uint8_t length;             /* 2 or 5 bytes */
 	const struct vp_expr *when; /* NULL: always */
 	const struct vp_expr *args[VP_BLOCK_ARGS];
@@ -38,7 +38,7 @@ OT_MUST_CHECK struct ot_err *vp_tracepoint_finder_create(struct vp_probes *probe
 							 struct vp_tracepoint_finder **ret);
 void vp_tracepoint_finder_destroy(struct vp_tracepoint_finder *finder);
 
-/** The guest's tracepoints, and where expressions over them live; as long as the finder. */
+/** The guest's tracepoints, and the arena of expressions over them; both live as long as the finder. */
 const struct vp_guest_tracepoints *vp_tracepoint_list(const struct vp_tracepoint_finder *finder);
 struct vp_exprs *vp_tracepoint_exprs(struct vp_tracepoint_finder *finder);
 

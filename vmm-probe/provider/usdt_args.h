@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Arguments of a program's static probes (USDT). A note says where each one is at the probe's instruction, in
- * the form that <sys/sdt.h> gives it: SIZE@OPERAND, several with spaces between them. SIZE is 1, 2, 4 or 8
- * bytes, negative if the value is signed; OPERAND is what the assembler got (vp_code_ops.operand).
+ * Arguments of a program's static probes (USDT). A note has the place of each one at the probe's instruction,
+ * in the form of <sys/sdt.h>: SIZE@OPERAND, several with spaces between them. SIZE is 1, 2, 4 or 8 bytes,
+ * negative if the value is signed; OPERAND is the assembler's operand (vp_code_ops.operand).
  *
  * An argument that can't be read is refused alone; the others stay valid.
  */
@@ -20,7 +20,7 @@ struct vp_usdt_arg {
 	uint8_t size;                /* bytes; 0: refused */
 	bool is_signed;              /* … and extended so to 64 bits */
 	const struct vp_expr *value; /* at the probe's instruction; NULL: refused */
-	const char *refused;         /* why it has no value (static); NULL: it has one */
+	const char *refused;         /* the reason why it has no value (static); NULL: it has one */
 };
 
 struct vp_usdt_args {
@@ -42,8 +42,8 @@ OT_MUST_CHECK struct ot_err *vp_usdt_args_read(const char *text, const struct vp
 					       const struct vp_usdt_symbols *symbols, struct vp_exprs *exprs,
 					       struct vp_usdt_args *ret);
 
-/** Make the site program (engine/wire/batch.h) that gives the arguments; in @p exprs' arena. A refused one
- * faults when a clause asks for it: there is no number that could stand for it. */
+/** Make the site program (engine/wire/batch.h) that computes the arguments; in @p exprs' arena. A refused one
+ * faults when a clause uses it, because no number could represent it. */
 OT_MUST_CHECK struct ot_err *vp_usdt_program(const struct vp_usdt_args *args, struct vp_exprs *exprs,
 					     struct dif_clause *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which programs' probes a file has notes of: read once for all processes that have mapped it. */
+/* The programs' probes in a file's notes: read once for all processes that have mapped it. */
 #ifndef VP_PROVIDER_USDT_FILES_H
 #define VP_PROVIDER_USDT_FILES_H
 
@@ -11,7 +11,7 @@
 OT_MUST_CHECK struct ot_err *vp_usdt_file_has(const struct vp_usdt_reader *reader,
 					      struct vp_pid_object *object, const char *pattern, bool *ret);
 
-/** From now on it has none, whatever its notes say. False without memory. */
+/** From now on it has none, regardless of its notes. False without memory. */
 OT_MUST_CHECK bool vp_usdt_file_pass_over(const struct vp_usdt_reader *reader,
 					  const struct vp_pid_object *object);
 

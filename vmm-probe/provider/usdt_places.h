@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The places of static probes (USDT) in an object of a process: what the notes of its file say, as far as it
- * holds in this process. All of it is a guest's word: a place is a nop in the object's code, or refused; a
- * semaphore lies in the object's own writable data, or there is none.
+ * The places of static probes (USDT) in an object of a process: the notes of its file, as far as they are
+ * valid in this process. All of it comes from the guest: a place that is not a nop in the object's code is
+ * refused; a semaphore outside the object's own writable data is ignored.
  */
 #ifndef VP_PROVIDER_USDT_PLACES_H
 #define VP_PROVIDER_USDT_PLACES_H
@@ -21,9 +21,9 @@ struct vp_usdt_place {
 	uint64_t addr;             /* as linked */
 	struct vp_batch_site site; /* without its program */
 	struct vp_usdt_args args;  /* of `text` */
-	const char *refused;       /* why no probe can be there; NULL: one can */
+	const char *refused;       /* the reason why no probe can be there; NULL: one can */
 	uint64_t semaphore;        /* its address in the process; 0: it has none */
-	int32_t raised;            /* what the semaphore holds, or NOT_READ: its page is not in memory */
+	int32_t raised;            /* the semaphore's value, or NOT_READ: its page is not in memory */
 };
 
 struct vp_usdt_places {
@@ -36,11 +36,11 @@ struct vp_usdt_reader {
 	const struct vp_code_ops *code;
 	struct vp_pid_processes *processes;
 	struct vp_pid_process *process;
-	struct vp_exprs *exprs; /* what is found lives in their arena */
+	struct vp_exprs *exprs; /* results live in their arena */
 };
 
-/** Read the places of @p object, whose symbols are read only if it has some. A note whose names D could not
- * name is left out. LIMIT: the caller's budget. */
+/** Read the places of @p object, whose symbols are read only if it has some. A note whose names D can't spell
+ * is left out. LIMIT: the caller's budget. */
 OT_MUST_CHECK struct ot_err *vp_usdt_places_read(const struct vp_usdt_reader *reader,
 						 struct vp_pid_object *object, struct vp_usdt_places *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the D compiler asks of one guest: its types, symbols and probes. */
+/* One guest's types, symbols and probes for the D compiler. */
 #ifndef VP_PROVIDER_WORLD_H
 #define VP_PROVIDER_WORLD_H
 

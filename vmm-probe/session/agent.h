@@ -5,7 +5,7 @@
 
 #include "vmm-probe/session/internal.h"
 
-/* Which views a probe is enabled on, by -x view and by availability: never none. */
+/* The views on which a probe is enabled, by -x view and by availability: at least one. */
 enum { VP_VIEW_OUTSIDE = 1, VP_VIEW_INSIDE = 2 };
 unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp_probe *probe);
 /** Add the engine's record of the guest's agent, if a probe of it is enabled. */

@@ -5,11 +5,11 @@
 
 #include "vmm-probe/session/internal.h"
 
-/** Decide whether a feed's guest is followed: whether a description means every process. Before the batches
+/** Decide whether a feed's guest is followed: whether a description matches every process. Before the batches
  * are made. */
 void vp_arrivals_follow(struct vp_session *s, struct vp_feed *feed);
 
-/** Enable what has begun since the last time. Once a second. */
+/** Enable the probes of programs that have begun since the last call. Once a second. */
 OT_MUST_CHECK struct ot_err *vp_arrivals_poll(struct vp_session *s);
 
 #endif

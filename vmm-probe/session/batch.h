@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a session enables in each engine: probes, their sites and programs, and the clauses on them. */
+/* The things that a session enables in each engine: probes, their sites and programs, and the clauses on
+ * them. */
 #ifndef VP_SESSION_BATCH_H
 #define VP_SESSION_BATCH_H
 
@@ -22,7 +23,7 @@ OT_MUST_CHECK struct ot_err *vp_batch_make_late(struct vp_session *s, uint32_t n
 
 /* --- batch_sentinels.c ------------------------------------------------------------------------ */
 
-/** Add the sentinels that the batch's other sites, and modules.followed, ask for; feed->sentinels says which.
+/** Add the sentinels that the batch's other sites, and modules.followed, require; feed->sentinels lists them.
  * Those in feed->planted are left out. */
 OT_MUST_CHECK struct ot_err *vp_batch_add_sentinels(struct vp_feed *feed);
 /** Their sites, after all others: by feed->sentinels. */
@@ -35,7 +36,7 @@ OT_MUST_CHECK struct ot_err *vp_batch_sentinel_sites(struct vp_feed *feed, struc
 OT_MUST_CHECK struct ot_err *vp_check_debug_registers(size_t places, bool users);
 /** The same of a guest's batch and of those before it, feed->registers_before. Sets feed->registers. */
 OT_MUST_CHECK struct ot_err *vp_batch_check_registers(struct vp_feed *feed);
-/** Tell the operator what its sites in processes take from the guest. */
+/** Report to the operator the debug registers that its sites in processes take from the guest. */
 void vp_batch_say_registers(struct vp_session *s, const struct vp_feed *feed);
 
 /* --- enable.c --------------------------------------------------------------------------------- */
@@ -47,10 +48,10 @@ OT_MUST_CHECK struct ot_err *vp_enable_joining(struct vp_session *s, uint32_t nc
 
 /** Send the batch of a guest's feed to its engine. */
 OT_MUST_CHECK struct ot_err *vp_batch_send(struct vp_feed *feed);
-/** The same, again with what the guest's text is then if it changes meanwhile. Of the host engine too. */
+/** The same, repeated with the new text if the guest's text changes meanwhile. Of the host engine too. */
 OT_MUST_CHECK struct ot_err *vp_batch_send_retrying(struct vp_session *s, struct vp_feed *feed);
 
-/* --- programs.c: what sites and probes need besides the clauses that the user wrote -------------- */
+/* --- programs.c: additions for sites and probes to the clauses that the user wrote -------------- */
 
 /** Replace the registry's numbers of programs in @p sites by the batch's, which has the programs from now on.
  */
@@ -59,7 +60,7 @@ OT_MUST_CHECK struct ot_err *vp_batch_add_programs(struct vp_feed *feed, struct 
 /** Write feed->batch_programs.dof. */
 OT_MUST_CHECK struct ot_err *vp_batch_write_programs(struct vp_feed *feed);
 void vp_batch_programs_clear(struct vp_batch_programs *programs);
-/** Append to the program what the guests' probes need of clauses (vp_probes_support()). */
+/** Append to the program the clauses that the guests' probes need (vp_probes_support()). */
 OT_MUST_CHECK struct ot_err *vp_support_add(struct vp_session *s, struct dif_program *prog);
 /** The same of one guest. */
 OT_MUST_CHECK struct ot_err *vp_support_add_of(struct vp_session *s, struct dif_program *prog,

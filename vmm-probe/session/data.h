@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a session hands out: records, aggregations, faults and drops, and the sink that takes them. */
+/* The data of a session: records, aggregations, faults and drops, and the sink that takes them. */
 #ifndef VP_SESSION_DATA_H
 #define VP_SESSION_DATA_H
 
@@ -78,8 +78,8 @@ struct vp_guest_news {
 	uint32_t guest; /* index */
 	const char *name;
 	bool joined;
-	enum vp_guest_end how; /* of one that has left; RUNS: its VMM has ended, it is not known why */
-	const char *text;      /* … and that as a sentence */
+	enum vp_guest_end how; /* of one that has left; RUNS: its VMM has ended for an unknown reason */
+	const char *text;      /* … as a sentence */
 };
 
 /* The receiver of data. Called from vp_session_poll() and vp_session_stop(), in this order at each
@@ -92,8 +92,8 @@ struct vp_sink {
 	struct ot_err *(*fault)(void *arg, const struct vp_fault_info *fault);
 	struct ot_err *(*drop)(void *arg, enum vp_drop_kind kind, uint32_t cpu, uint64_t count);
 	struct ot_err *(*overload)(void *arg, const struct vp_overload_info *overload);
-	void (*say)(void *arg, const char *text); /* optional: a sentence on what is not traced */
-	/* Optional: between records. What say() gets of guests that come and go is said there too. */
+	void (*say)(void *arg, const char *text); /* optional: a sentence on something that is not traced */
+	/* Optional: between records. say() gets a sentence about such guests too. */
 	void (*guest)(void *arg, const struct vp_guest_news *news);
 };
 

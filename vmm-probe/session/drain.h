@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a session receives from its engines, and the probes that this process fires by time. */
+/* Receiving data from a session's engines, and the probes that this process fires by time. */
 #ifndef VP_SESSION_DRAIN_H
 #define VP_SESSION_DRAIN_H
 
@@ -12,38 +12,41 @@ enum {
 	VP_DRAIN_TAKE = 2,   /* exchange halves: pass aggregations to the sink, queue records */
 	VP_DRAIN_GIVE = 4,   /* pass records of the time that all engines have covered to the sink */
 	VP_DRAIN_ALL = 8,    /* with GIVE: all records */
-	VP_DRAIN_WAIT = 16,  /* for each engine's answer; one that gives none within half a minute is left */
+	VP_DRAIN_WAIT =
+	    16, /* wait for each engine's answer; one that gives none within half a minute leaves */
 };
-/** Carry out the actions in @p what, in that order. All engines are asked at once; without WAIT one that does
- * not answer soon is asked no more until it has, and the others' data is not held up: vp_exchange_late(). */
+/** Carry out the actions in @p what, in that order. All engines are asked at once. Without WAIT an engine
+ * that does not answer soon is not asked again until it has answered, and does not delay the others' data:
+ * vp_exchange_late(). */
 OT_MUST_CHECK struct ot_err *vp_drain(struct vp_session *s, unsigned what);
-/** Wait for the answers that engines owe, half a minute at most, but for those of which it was said that they
- * don't answer: whoever gives none is left. From then on other requests can be made. */
+/** Wait for the pending answers of engines, half a minute at most, except for engines that were reported as
+ * not answering. An engine that gives none leaves. Afterwards other requests can be made. */
 OT_MUST_CHECK struct ot_err *vp_exchange_settle(struct vp_session *s);
-/** Take the answers that have come since. Says which engines have not answered for seconds, and when they do.
+/** Take the answers that have come since. Reports engines that have not answered for seconds, and those that
+ * answer again.
  */
 OT_MUST_CHECK struct ot_err *vp_exchange_late(struct vp_session *s);
-/** Exchange the halves of a guest that has ended once more, and take what is in them. */
+/** Exchange the halves of a guest that has ended once more, and take their contents. */
 OT_MUST_CHECK struct ot_err *vp_drain_ended(struct vp_session *s, struct vp_feed *feed);
 
 /* --- drain.c ------------------------------------------------------------------------------------ */
 
-/** Read the half that each vCPU has handed over, and once its engine is gone the other one too. */
+/** Read the half that each vCPU has handed over, and also the other one once its engine is gone. */
 OT_MUST_CHECK struct ot_err *vp_feed_read(struct vp_session *s, struct vp_feed *feed);
-/** Report what was dropped since the last time. */
+/** Report drops since the last call. */
 OT_MUST_CHECK struct ot_err *vp_feed_report(struct vp_session *s, struct vp_feed *feed);
-/** No engine of ours writes what was found in this feed's buffer: say so, once. */
+/** This feed's buffer has contents that no engine of ours writes: report it, once. */
 void vp_feed_damaged(struct vp_session *s, struct vp_feed *feed);
 /** Has a clause called exit() in one of the engines? */
 bool vp_exit_called(struct vp_session *s);
-/** The ECB that has this number in what @p feed's engine wrote. NULL: none that this session has enabled
- * there, whatever it is in another guest, whose name would be on the row. */
+/** The ECB with this number in data of @p feed's engine. NULL: this session has enabled none there, even if
+ * another guest has it, whose name would be on the row. */
 const struct vp_enabled *vp_enabled_of(const struct vp_session *s, const struct vp_feed *feed, uint32_t epid);
 
 /* --- pending.c ---------------------------------------------------------------------------------- */
 
 /** Keep a copy of @p data as *@p what, whose feed, cpu, ecb, fault and size are set. Its ECB is not looked up
- * again: a VMM may still write what it was read from. */
+ * again, because a VMM may still write to the source. */
 OT_MUST_CHECK struct ot_err *vp_pending_keep(struct vp_session *s, const struct vp_pending *what,
 					     const uint8_t *data);
 /** Pass those up to the time @p covered to the sink; after an error the rest stays. */

@@ -5,14 +5,14 @@
 
 #include "vmm-probe/session/internal.h"
 
-/** A guest's connection broke, or, in a session of several, its engine answers nonsense or not at all:
- * continue without it; vp_ends_poll() says why. Other errors are returned. */
+/** A guest's connection broke, or, in a session of several, its engine gives an invalid answer or none:
+ * continue without it; vp_ends_poll() reports the reason. Other errors are returned. */
 OT_MUST_CHECK struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct ot_err *err);
-/** Free what a guest's vCPUs hold of the memory that it has with the host engine. */
+/** Free a guest's vCPUs' parts of the memory that it shares with the host engine. */
 void vp_feed_release(struct vp_session *s, struct vp_feed *feed);
-/** Nothing is asked of its engine any more. */
+/** Send no more requests to its engine. */
 void vp_feed_gone(struct vp_session *s, struct vp_feed *feed);
-/** Continue without a guest, because of what its engine does. */
+/** Continue without a guest, because of its engine's behaviour. */
 void vp_note_broken(struct vp_session *s, struct vp_feed *feed, const char *why);
 /** Has its guest rebooted, or continued from a saved state? Then the traced kernel has gone with all its
  * text.
@@ -29,7 +29,7 @@ void vp_ends_poll(struct vp_session *s, uint64_t now);
 void vp_ends_settle(struct vp_session *s);
 /* --- leaving.c ---------------------------------------------------------------------------------- */
 
-/** Take what is left of the guests that have ended, unless the session ends with them, and close their
+/** Take the remaining data of guests that have ended, unless the session ends with them, and close their
  * connections. */
 OT_MUST_CHECK struct ot_err *vp_ended_leave(struct vp_session *s);
 /** Are the guests' kernels still the attached ones? Reads their memory: once a second is enough. False: one

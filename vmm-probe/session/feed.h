@@ -30,12 +30,12 @@ struct vp_batch_programs {
 
 /* The guest's modules, as this session follows them. */
 struct vp_feed_modules {
-	bool followed; /* the engine tells of them */
+	bool followed; /* the engine reports them */
 	bool asked; /* the engine was asked since the session started, and no module it named is still to be
 		       read */
-	uint64_t seen; /* number of the last event that is done with */
+	uint64_t seen; /* number of the last event that was handled */
 	uint32_t late; /* came, and ran before their probes were planted */
-	bool ended;    /* there were too many: no more are read */
+	bool ended;    /* there were too many, and no more are read */
 };
 
 /* The guest's agent, as this session uses it. */
@@ -63,9 +63,9 @@ struct vp_feed_asked {
 	bool waiting;        /* it has not answered */
 	bool take;           /* an exchange; else only its status */
 	bool busy;           /* another request of this session's waits for its reply */
-	bool silent;         /* it has not answered for so long that it was said */
+	bool silent;         /* it has not answered for so long that it was reported */
 	uint64_t since_ns;   /* when it was asked */
-	uint64_t covered_ns; /* what it has handed over is all until then */
+	uint64_t covered_ns; /* its data is complete up to this time */
 };
 
 /* A source of data: an engine, with the buffers that it writes. One struct with many fields: each file of the
@@ -80,15 +80,14 @@ struct vp_feed {
 	struct vp_session_memory memory;
 	bool opened;
 	bool started;
-	bool gone; /* its connection broke, or was closed after its guest's end */
-	uint64_t
-	    noticed_ns; /* when its guest's end was noticed, whose reason may come later; 0: it was not */
-	bool ended;     /* its guest has: */
+	bool gone;           /* its connection broke, or was closed after its guest's end */
+	uint64_t noticed_ns; /* when its guest's end was noticed, the reason may come later; 0: not noticed */
+	bool ended;          /* its guest has: */
 	enum vp_guest_end end; /* … in this way; else VP_GUEST_RUNS */
 	bool read_out;         /* gone, and its data has been read */
-	bool left;             /* ended, and nothing is kept of it but names */
-	bool damaged;          /* its engine has handed over nonsense, which was said */
-	char broke[160];       /* what its engine did that ended its part of the session; "" */
+	bool left;             /* ended, and only names are kept */
+	bool damaged;          /* its engine has delivered invalid data, which was reported */
+	char broke[160];       /* the error of its engine that ended its part of the session; "" */
 	struct vp_feed_asked asked;
 	bool has_work;         /* something is enabled here */
 	bool follows_programs; /* arrivals.c's: their probes are enabled when they begin */
@@ -112,8 +111,7 @@ OT_MUST_CHECK struct ot_err *vp_feed_start(struct vp_session *s, struct vp_feed 
 /** While a reply of this engine's is waited for, the others' data is taken. Once the session runs. */
 void vp_feed_share_wait(struct vp_feed *feed);
 
-/* Its engine takes requests: it answers one at a time, and one that is not answered yet is waited for by
- * others. */
+/* Can its engine take a request? It answers one at a time, and others wait for a pending one. */
 static inline bool vp_feed_can_ask(const struct vp_feed *feed)
 {
 	return feed->started && !feed->gone && !feed->noticed_ns && !feed->asked.waiting && !feed->asked.busy;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * User addresses of this host's processes as text, for sessions without a guest: the mapped file from /proc,
- * its symbol from its ELF symbol table. The data is kept, so that addresses of a process that has ended
- * meanwhile still have their names. One thread.
+ * its symbol from its ELF symbol table. The data is kept, so that addresses of a process that has ended still
+ * have their names. One thread.
  */
 #ifndef VP_SESSION_HOST_SYMBOLS_H
 #define VP_SESSION_HOST_SYMBOLS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A session's parts, shared by the files of this folder only. What the files do for one another is in
- * batch.h, agent.h, memory.h, drain.h and ended.h.
+ * A session's parts, shared by the files of this folder only. Functions that the files share are in batch.h,
+ * agent.h, memory.h, drain.h and ended.h.
  *
  *   session ─┬─ guest links   what was attached: connection, symbols, types, probes
  *            ├─ feeds         engines that hand out data: feed 0 is the host engine in this
@@ -83,7 +83,7 @@ struct vp_session_due {
 struct vp_session_end {
 	bool exited;
 	int exit_status;
-	const char *gone_reason;             /* the last guest's, in gone_text; NULL: one goes on */
+	const char *gone_reason;             /* the last guest's, in gone_text; NULL: one still runs */
 	char gone_text[VP_GUEST_NAME + 192]; /* the reason of a broken connection has up to 160 bytes */
 	bool guest_ended;                    /* at least one has: */
 	enum vp_guest_end guest_end; /* … the first that was lost, or else the last one, in this way */
@@ -99,13 +99,14 @@ struct vp_session_target {
 	uint64_t next_ns; /* when it is checked again */
 };
 
-/* What there was before the guest that joins. */
+/* The state before a guest joins. */
 struct vp_session_joining {
 	uint32_t nclauses, nkernels, nfeeds;
 	size_t nenabled;
 };
 
-/* What this process itself fires, BEGIN, END and ticks; and what programs mean when there is no guest. */
+/* The probes that this process itself fires, BEGIN, END and ticks; and the world of programs without a
+ * guest. */
 struct vp_session_host {
 	struct vp_engine *engine;
 	struct vp_engine_session *es;
@@ -123,14 +124,15 @@ struct vp_session {
 	bool said_args;                    /* that a late probe was left out because of its args[] */
 	struct vp_session_host host;
 	struct vp_user_symbols user_symbols[VP_GUESTS_MAX]; /* of the guests' processes; user_seen.h */
-	struct vp_frames_known frames[VP_GUESTS_MAX];       /* what their engines know of these' stacks */
+	struct vp_frames_known
+	    frames[VP_GUESTS_MAX]; /* the rules for these processes' stacks that engines have */
 
 	struct vp_feed *feeds; /* room for 1 + VP_GUESTS_MAX: they stay where they are */
 	uint32_t nfeeds;
 
 	struct vp_session_program program;
 	struct vp_sink sink;
-	struct ot_buf unsaid;  /* sentences for the sink that is yet to come, each with its NUL */
+	struct ot_buf unsaid;  /* sentences for the future sink, each with its NUL */
 	struct ot_arena arena; /* layouts */
 	bool apart;            /* each guest has variables of its own */
 	bool awaits;           /* guests may join: the last one's end is not the session's */
@@ -151,14 +153,13 @@ static inline void vp_session_say(const struct vp_session *s, const char *text)
 		s->sink.say(s->sink.arg, text);
 }
 
-/** The same of @p session for what lies below it. What is said while the program is compiled, before there is
- * a sink, is kept until vp_session_say_kept(). */
+/** The same of @p session for the layers below. Sentences while the program is compiled, before there is a
+ * sink, are kept until vp_session_say_kept(). */
 void vp_session_say_of(void *session, const char *text);
 void vp_session_say_kept(struct vp_session *s);
 
 /** world.c: set k->world, which the compiler asks for types, symbols and probes. */
-/* Where no guest is this session's, a profile fires on this host alone; but on other hosts' guests if there
- * are such. */
+/* Without a guest of this session a profile fires on this host, unless there are guests of other hosts. */
 static inline bool vp_session_fires(const struct vp_session *s, const struct vp_probe *probe)
 {
 	return s->links.n || !s->config.has_others || probe->kind == VP_PROBE_HOST ||

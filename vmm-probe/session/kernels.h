@@ -2,8 +2,8 @@
 /*
  * The kernels of a session. A program holds offsets of members and addresses of symbols, so it is compiled
  * once for each kernel that the guests run (docs/design/013-several-kernels.md), into one program whose
- * clauses say which kernel they are for. Guests of one build are one kernel, until the program holds an
- * address and theirs differ.
+ * clauses name their kernel. Guests of one build are one kernel, unless the program holds an address that
+ * differs between them.
  */
 #ifndef VP_SESSION_KERNELS_H
 #define VP_SESSION_KERNELS_H
@@ -29,8 +29,8 @@ struct vp_session_kernels {
 
 /** Group the guests that are attached; the first one's kernel is number 0. */
 void vp_kernels_group(struct vp_session *s);
-/** The same of one more guest: the other kernels' numbers stay. True: no other runs its kernel, for which the
- * program is to be compiled. */
+/** The same of one more guest: the other kernels' numbers stay. True: no other guest runs its kernel, and the
+ * program must be compiled for it. */
 bool vp_kernels_add(struct vp_session *s, uint32_t guest);
 
 #endif

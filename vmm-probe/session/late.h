@@ -5,11 +5,11 @@
 
 #include "vmm-probe/session/internal.h"
 
-/** Can a clause be enabled on a probe that came when the clause was compiled already? If its args[] are
- * others than those that it was compiled for, not; that is said once. */
+/** Can a clause be enabled on a probe that came after the clause was compiled? Not if its args[] differ from
+ * those that the clause was compiled for, which is reported once. */
 bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe);
 
-/** The same of a probe of a guest that joins: of its args[] alone. */
+/** The same of a probe of a guest that joins: by its args[] alone. */
 bool vp_late_args_fit(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe);
 
 /** Match the session's clauses against the probes of a guest with ids above @p after, which may come by that,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The memory of a session: how much, whose, and where. */
+/* The memory of a session: its size, its owner, its mapping. */
 #ifndef VP_SESSION_MEMORY_H
 #define VP_SESSION_MEMORY_H
 
@@ -27,7 +27,7 @@ OT_MUST_CHECK struct ot_err *vp_memory_make_pages(const struct vp_feed *feed);
 /** Make the memory that each engine shares with this process; s->apart says whether each guest has variables
  * of its own. */
 OT_MUST_CHECK struct ot_err *vp_share_create(struct vp_session *s);
-/** The same for a guest that joins. After an error too it is to be left. */
+/** The same for a guest that joins. After an error it must leave too. */
 OT_MUST_CHECK struct ot_err *vp_share_add(struct vp_session *s, struct vp_feed *feed);
 /** A feed has none yet. */
 void vp_share_init(struct vp_feed *feed);

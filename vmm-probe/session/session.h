@@ -29,7 +29,7 @@ struct vp_session_config {
 	int64_t target_pid;          /* $target; 0: none */
 	const char *sysroot;         /* --sysroot: the guest's files, or their debugging information; NULL */
 	/* Other sessions, on other hosts, have the same program: a description that matches nothing in this
-	 * one's guests is theirs. What is no guest's (BEGIN, tick …) is this session's. */
+	 * one's guests belongs to them. Probes of no guest (BEGIN, tick …) belong to this session. */
 	bool has_others;
 	struct vp_attach_opts attach; /* trap is taken from the options */
 	/* Called some times a second while an engine does not answer, with attach.arg; NULL */
@@ -50,7 +50,7 @@ void vp_session_destroy(struct vp_session *s);
 OT_MUST_CHECK struct ot_err *vp_session_attach(struct vp_session *s, const char *guest);
 
 /** How many kernels the guests run; 1 without a guest. A program is compiled for each, in order, by compilers
- * that share their names (dif_compiler_share()); `kernel` of its clauses says for which. */
+ * that share their names (dif_compiler_share()); `kernel` of its clauses is the kernel's number. */
 uint32_t vp_session_nkernels(const struct vp_session *s);
 /** The world to compile against for kernel number @p kernel; borrowed from the session. */
 const struct dif_world *vp_session_world(struct vp_session *s, uint32_t kernel);
@@ -63,7 +63,7 @@ bool vp_session_split_kernels(struct vp_session *s);
 /* A site in a guest of a program that is planned. */
 struct vp_planned {
 	uint32_t guest; /* index */
-	bool trapped;   /* the guest's text changes for it; false: `verdict` is not set */
+	bool trapped;   /* the guest's text is changed for it; false: `verdict` is not set */
 	struct vp_batch_site site;
 	struct vp_verdict verdict; /* of a sentinel (site.sentinel) only `covers` */
 };
@@ -76,12 +76,12 @@ OT_MUST_CHECK struct ot_err *vp_session_plan(struct vp_session *s, struct dif_pr
 					     void *arg);
 
 uint32_t vp_session_nguests(const struct vp_session *s);
-/** Append a sentence on what tracing guest @p guest costs it to @p out, if that is more than usual; else
+/** Append a sentence about the cost of tracing guest @p guest to @p out, if it is higher than usual; else
  * nothing. */
 void vp_session_cost(const struct vp_session *s, uint32_t guest, struct ot_buf *out);
-/** Call @p say with each sentence on what could not be read of guest @p guest (vp_guest_note(),
- * vp_guest_warning()), and on how it is traced, unless by an engine in its VMM. @p missing: a requested probe
- * is missing, or data are wrong. Once enabled. */
+/** Call @p say with each sentence about data of guest @p guest that could not be read (vp_guest_note(),
+ * vp_guest_warning()), and about the way in which it is traced, unless by an engine in its VMM. @p missing: a
+ * requested probe is missing, or data are wrong. Once enabled. */
 void vp_session_notes(const struct vp_session *s, uint32_t guest,
 		      void (*say)(void *arg, bool missing, const char *text), void *arg);
 /* The memory that a session takes of a guest's VMM. Its buffers are this process's. */
@@ -99,12 +99,12 @@ bool vp_session_memory(const struct vp_session *s, uint32_t guest, struct vp_ses
 /** Guest @p guest was paused when its engine answered HELLO: no probe in it fires until it is resumed. Its
  * VMM's PID is for a message. */
 bool vp_session_paused(const struct vp_session *s, uint32_t guest, uint32_t *ret_pid);
-/** Who has used the engine in guest @p guest's VMM, as that says (struct vp_access); nothing where there is
- * none.
+/** The users of the engine in guest @p guest's VMM, by its own records (struct vp_access); none if there is
+ * no engine.
  * @p logged as in struct vp_msg_access. */
 OT_MUST_CHECK struct ot_err *vp_session_access(struct vp_session *s, uint32_t guest, uint64_t logged,
 					       struct vp_msg_access_reply *ret);
-/** How the enabled program's data is laid out; borrowed. */
+/** The layout of the enabled program's data; borrowed. */
 const struct dif_layout_opts *vp_session_layout_opts(const struct vp_session *s);
 /** How many vCPUs guest @p guest has. Once enabled; 0: there is no such guest. */
 uint32_t vp_session_nvcpus(const struct vp_session *s, uint32_t guest);
@@ -131,33 +131,33 @@ OT_MUST_CHECK struct ot_err *vp_session_start(struct vp_session *s);
 
 struct vp_guest_link;
 
-/** How the session attaches guests, once it has attached one; for those that are attached elsewhere.
+/** The session's options for attaching, once it has attached a guest; for guests that are attached elsewhere.
  * Borrowed. */
 const struct vp_attach_opts *vp_session_attach_opts(const struct vp_session *s);
 /** Guests may join, so the end of the last one is not the session's, and each guest's variables are its own.
  * Before the session is enabled. */
 void vp_session_await(struct vp_session *s);
-/** How many guests there may be: those there are, unless others may join. */
+/** The possible number of guests: the present number, unless others may join. */
 uint32_t vp_session_nguests_max(const struct vp_session *s);
-/** The end of this guest is no loss to the session: vp_session_guest_end() does not count it. */
+/** Ignore the end of this guest: vp_session_guest_end() does not count it. */
 void vp_session_may_end(struct vp_session *s, uint32_t guest);
-/** Has this guest ended, and is nothing held of its VMM any more? */
+/** Has this guest ended, and are all resources of its VMM released? */
 bool vp_session_has_left(const struct vp_session *s, uint32_t guest);
 /** May it join again when it can be attached? Not if another outsight has detached it, or it is being saved.
  */
 bool vp_session_may_return(const struct vp_session *s, uint32_t guest);
 
-/** Take @p link, a guest that was attached elsewhere, into a session that runs; it is the session's from now
- * on, also after an error. *ret_new_kernel: no guest of the session runs its kernel, and the program is to be
- * compiled for the last one of vp_session_nkernels() now. Then join() or reject(). LIMIT: there were too
- * many. */
+/** Take @p link, a guest that was attached elsewhere, into a session that runs; the session owns it from now
+ * on, also after an error. *ret_new_kernel: no other guest of the session runs its kernel, and the program
+ * must now be compiled for the last one of vp_session_nkernels(). Then join() or reject(). LIMIT: there were
+ * too many. */
 OT_MUST_CHECK struct ot_err *vp_session_adopt(struct vp_session *s, struct vp_guest_link *link,
 					      uint32_t *ret_guest, bool *ret_new_kernel);
 /** Enable and start the program in the guest that was adopted. BEGIN is not fired again. After an error
  * reject() is to be called. */
 OT_MUST_CHECK struct ot_err *vp_session_join(struct vp_session *s);
-/** Leave the guest that was adopted and has not joined, with the clauses that were compiled for it. A
- * compiler for its kernel is to be destroyed before. */
+/** Drop the guest that was adopted and has not joined, with the clauses that were compiled for it. Destroy a
+ * compiler for its kernel before. */
 void vp_session_reject(struct vp_session *s);
 
 enum vp_session_state {
@@ -174,7 +174,7 @@ enum vp_session_state {
 OT_MUST_CHECK struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd,
 					     enum vp_session_state *ret_state);
 
-/** The two halves of vp_session_poll(): sleep for as long as that; then do what it does. */
+/** The two halves of vp_session_poll(): sleep as it does; then do its work. */
 OT_MUST_CHECK struct ot_err *vp_session_sleep(struct vp_session *s, int wake_fd);
 OT_MUST_CHECK struct ot_err *vp_session_take(struct vp_session *s, enum vp_session_state *ret_state);
 
@@ -187,12 +187,12 @@ OT_MUST_CHECK struct ot_err *vp_session_snap(struct vp_session *s);
 OT_MUST_CHECK struct ot_err *vp_session_watch_target(struct vp_session *s, uint32_t guest);
 /** Wait until a process of the only guest begins to run the program @p name (vp_execs_open()), without limit:
  * it is $target from then on, watched, and its number in *ret_pid. *ret_pid 0: @p wake_fd became readable
- * before. @p waiting is called once it is known what has begun before, so that what begins from then on is
- * found; not if it is found at once. Before anything is compiled that has $target. UNSUPPORTED: there is not
- * exactly one guest, or its processes can't be read. GUEST_GONE: it has ended. */
+ * before. @p waiting is called after the first poll of the processes, so that a program that begins from then
+ * on is found; not if it is found at once. Before anything is compiled that has $target. UNSUPPORTED: there
+ * is not exactly one guest, or its processes can't be read. GUEST_GONE: it has ended. */
 OT_MUST_CHECK struct ot_err *vp_session_wait_for(struct vp_session *s, const char *name, int wake_fd,
 						 void (*waiting)(void *arg), void *arg, int64_t *ret_pid);
-/** Descriptions that are matched from now on see what $target has mapped until now. */
+/** Descriptions that are matched from now on see the current mappings of $target. */
 OT_MUST_CHECK struct ot_err *vp_session_read_target(struct vp_session *s);
 /** Has the process that is watched ended? Reads the guest, at most once a second; between, and without a
  * watch: false. */
@@ -204,7 +204,7 @@ OT_MUST_CHECK struct ot_err *vp_session_stop(struct vp_session *s);
 /* One point in time on two clocks. */
 struct vp_clock_mark {
 	uint64_t tsc;      /* the guest's time-stamp counter */
-	uint64_t ns;       /* the clock that records carry */
+	uint64_t ns;       /* the clock of records */
 	uint64_t bound_ns; /* bound of the error; 0: not known */
 };
 
@@ -212,7 +212,7 @@ struct vp_clock_mark {
  * bound_ns 0: no events inside, or the clocks were not compared. */
 struct vp_clock_mark vp_session_agent_clock(const struct vp_session *s, uint32_t guest);
 
-/* Time that vCPUs would have run and did not, since each began. */
+/* Time for which vCPUs were ready but did not run, since each began. */
 struct vp_stolen {
 	uint64_t at_ns;
 	uint32_t nvcpus;
@@ -220,7 +220,7 @@ struct vp_stolen {
 	 * to the guest. */
 	bool by_guest;
 	uint64_t vcpu_ns[VP_VCPUS_MAX];
-	/* By this host's: the threads of the VMM, all of them, waited for a CPU. */
+	/* By this host's account: the time for which all threads of the VMM waited for a CPU. */
 	bool by_host;
 	uint64_t host_ns;
 };
@@ -230,7 +230,7 @@ struct vp_stolen {
 OT_MUST_CHECK struct ot_err *vp_session_stolen(struct vp_session *s, uint32_t guest, struct vp_stolen *ret);
 
 /** NULL if guest number @p guest has a usable agent and, unless @p tracepoint is NULL, the agent has that
- * tracepoint; else an error that says what to do. */
+ * tracepoint; else an error with the remedy. */
 OT_MUST_CHECK struct ot_err *vp_session_need_agent(const struct vp_session *s, uint32_t guest,
 						   const char *tracepoint);
 
@@ -290,7 +290,7 @@ OT_MUST_CHECK struct ot_err *vp_session_each_symbol(struct vp_session *s,
 								 const char *name, const char *module),
 						    void *arg);
 
-/** What process @p pid of guest @p guest has mapped, appended as vp_maps_print() does (--dump-maps). */
+/** Append the mappings of process @p pid of guest @p guest in the form of vp_maps_print() (--dump-maps). */
 OT_MUST_CHECK struct ot_err *vp_session_maps(struct vp_session *s, uint32_t guest, uint64_t pid,
 					     struct ot_buf *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The operator's own copies of a guest's files: below --sysroot, and this host's. A copy is one only if its
- * build id is the guest's file's, so a wrong one names nothing.
+ * The operator's own copies of a guest's files: below --sysroot, and this host's. A copy counts only if its
+ * build id is that of the guest's file, so a wrong one names nothing.
  */
 #ifndef VP_SESSION_USER_FILES_H
 #define VP_SESSION_USER_FILES_H
@@ -20,9 +20,9 @@ struct vp_user_wanted {
 	size_t build_id_len; /* 0: it has none, and nothing is found */
 };
 
-/** Call @p use for each copy there is, a file with debugging information or the file itself, until it returns
- * an error, which is passed on. Only regular files are opened; none outside of the sysroot, or, of this host,
- * of the directories of programs and libraries. */
+/** Call @p use for each copy, a file with debugging information or the file itself, until it returns an
+ * error, which is passed on. Only regular files are opened; none outside of the sysroot, or, of this host, of
+ * the directories of programs and libraries. */
 OT_MUST_CHECK struct ot_err *vp_user_files_each(const struct vp_user_wanted *wanted,
 						struct ot_err *(*use)(void *arg, struct vp_elf *elf),
 						void *arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What user_frames.c keeps of a file: where in which FRAMES its rules are, and what runtime it is. */
+/* user_frames.c's data of a file: the place of its rules in FRAMES, and its runtime. */
 #ifndef VP_SESSION_USER_FRAMES_FILE_H
 #define VP_SESSION_USER_FRAMES_FILE_H
 
@@ -20,12 +20,12 @@ struct vp_frames_file {
 	struct vp_frames_rows saved[VP_BEAM_REGISTERS]; /* vp_beam.saved */
 	uint32_t tries;
 	bool done;  /* no more is read of it */
-	char *note; /* what it lacks, until it is said. NULL: nothing, or it was */
+	char *note; /* the missing data, until it is reported. NULL: none, or it was */
 	struct vp_runtime_file runtime;
 };
 
-/** What is known of @p file, which is @p o; it is read if it was not yet. @p wanted: the operator's copies of
- * it. Borrowed. LIMIT, NO_MEMORY: as vp_frames_make(). */
+/** The data of @p file, which is @p o; it is read if it was not yet. @p wanted: the operator's copies of it.
+ * Borrowed. LIMIT, NO_MEMORY: as vp_frames_make(). */
 OT_MUST_CHECK struct ot_err *vp_frames_file(struct vp_frames_making *making, const struct vp_file *file,
 					    const struct vp_user_wanted *wanted, struct vp_user_object *o,
 					    struct vp_frames_file **ret);

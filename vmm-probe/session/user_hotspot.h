@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * HotSpot, OpenJDK's virtual machine, in a process: how its structures are laid out, by what it says of them
- * itself for debuggers (gHotSpotVMStructs and its like, which libjvm.so exports), whatever its version; and
- * what the frames of Java methods are called. All that is read is the process's, and may be anything: each
- * count and length has a bound, and what contradicts itself has no name.
+ * HotSpot, OpenJDK's virtual machine, in a process: the layouts of its structures, by its own description for
+ * debuggers (gHotSpotVMStructs and its like, which libjvm.so exports), independent of its version; and the
+ * names of frames of Java methods. All data is the process's, and hostile: each count and length has a bound,
+ * and inconsistent data has no name.
  */
 #ifndef VP_SESSION_USER_HOTSPOT_H
 #define VP_SESSION_USER_HOTSPOT_H
@@ -40,12 +40,12 @@ enum vp_hotspot_symbol {
 	    VP_HOTSPOT_NSYMBOLS
 };
 
-/* What a file says: their addresses as it was linked. */
+/* Their addresses in a file as it was linked. */
 struct vp_hotspot_file {
 	uint64_t symbols[VP_HOTSPOT_NSYMBOLS]; /* all, or 0: it is not HotSpot */
 };
 
-/* What names are read by, besides what a hit needs: offsets, and sizes of structures. */
+/* The layout for reading names, besides that for a hit: offsets, and sizes of structures. */
 struct vp_hotspot_layout {
 	struct vp_hotspot walk;
 	uint32_t blob_name;
@@ -74,21 +74,21 @@ enum vp_hotspot_found vp_hotspot_find(const struct vp_user_reader *m, const stru
 /* --- names --------------------------------------------------------------------------------------------- */
 
 /** Append the text of a frame at @p pc by its note (engine/wire/notes.h): a line for each method that is
- * inlined there, the innermost one first, with '\n' between them. False: it has none, as the note is none of
- * HotSpot's, or what it leads to can't be read or has become another one; what was appended is worthless. */
+ * inlined there, the innermost one first, with '\n' between them. False: it has none, because the note is not
+ * HotSpot's, or its objects can't be read or have been replaced; the appended text is invalid. */
 OT_MUST_CHECK bool vp_hotspot_text(const struct vp_user_reader *m, const struct vp_hotspot_layout *l,
 				   uint64_t pc, const char *note, struct ot_buf *out);
 
 /* Between the files of it: */
-/** Append what the method at address @p method is called, and where its bytecode @p index is, negative: none;
- * @p mark is put behind its signature. False: it is no method; what was appended is worthless. */
+/** Append the name of the method at address @p method, and the line of its bytecode @p index, negative: none;
+ * @p mark is put behind its signature. False: it is no method; the appended text is invalid. */
 OT_MUST_CHECK bool vp_hotspot_method(const struct vp_user_reader *m, const struct vp_hotspot_layout *l,
 				     uint64_t method, int64_t index, const char *mark, struct ot_buf *out);
 /** The index of the bytecode at address @p bytecode in that method, -1: a native method has none. False: it
  * is none of its bytecodes, or it is no method. */
 OT_MUST_CHECK bool vp_hotspot_bytecode(const struct vp_user_reader *m, const struct vp_hotspot_layout *l,
 				       uint64_t method, uint64_t bytecode, int64_t *ret);
-/** Take a number from what HotSpot has compressed, at *at, and go on behind it. False: it can't be read. */
+/** Take a number from HotSpot's compressed data at *at, and advance behind it. False: it can't be read. */
 bool vp_hotspot_number(const struct vp_user_reader *m, uint64_t *at, uint32_t *ret);
 
 /** A string of the process, cut to @p size bytes with its NUL. False: its beginning can't be read. */

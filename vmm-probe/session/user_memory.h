@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory of a guest's process as the operator's process reads it: what is in its page table, and of what
- * it has mapped without being able to write there, and has not touched yet, the file's pages.
+ * The memory of a guest's process as the operator's process reads it: the pages in its page table, and the
+ * files' pages of read-only mappings that it has not touched yet.
  */
 #ifndef VP_SESSION_USER_MEMORY_H
 #define VP_SESSION_USER_MEMORY_H
@@ -14,8 +14,8 @@ struct vp_user_memory {
 	struct vp_user_symbols *us;  /* borrowed: its round's budget pays */
 	const struct vp_maps *maps;  /* borrowed: the process's, of this round */
 	struct vp_user_object *file; /* whose pages were read last */
-	struct vp_elf *copy; /* borrowed: the operator's copy of one of its files, which supplies what the
-			      * guest lacks; NULL: none */
+	struct vp_elf *copy; /* borrowed: the operator's copy of one of its files, which supplies missing
+				pages; NULL: none */
 	uint64_t copy_bias;  /* where that file is mapped */
 	bool over;           /* the round has no budget left */
 };

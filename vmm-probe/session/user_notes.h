@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Texts of the frames whose names are not read at the hit: the engine leaves a note (engine/wire/notes.h),
- * and what it means is read from the process when the record arrives, and kept, as names of functions are. A
- * process that ends before that leaves a number.
+ * and the text is read from the process when the record arrives, and kept, like names of functions. A process
+ * that ends before that leaves a number.
  */
 #ifndef VP_SESSION_USER_NOTES_H
 #define VP_SESSION_USER_NOTES_H
@@ -16,11 +16,11 @@ struct vp_user_symbols;
 /* Of a guest. A zeroed one is empty. */
 struct vp_user_notes {
 	bool made;              /* the maps were initialised */
-	struct ot_map programs; /* by PID: what runtime it has; of the arena */
+	struct ot_map programs; /* by PID: its runtime; of the arena */
 	struct ot_map texts;    /* by process, place and note; of the arena */
 	struct ot_arena arena;
 	size_t size; /* bytes of the texts */
-	bool full;   /* there is no room for more, which was said */
+	bool full;   /* there is no room for more, which was reported */
 };
 
 void vp_user_notes_deinit(struct vp_user_notes *notes);

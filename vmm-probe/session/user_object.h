@@ -16,11 +16,11 @@ OT_MUST_CHECK struct ot_err *vp_user_object_read(struct vp_processes *ps, const 
 /** NULL is fine. */
 void vp_user_object_destroy(struct vp_user_object *object);
 
-/** What its headers say; NULL: they can't be read. Borrowed. vp_user_object_forget() follows, once its pages
- * are no longer needed. */
+/** Its headers; NULL: they can't be read. Borrowed. vp_user_object_forget() follows, once its pages are no
+ * longer needed. */
 struct vp_elf *vp_user_object_elf(struct vp_user_object *object);
 void vp_user_object_forget(struct vp_user_object *object);
-/** Page @p index of the file, whatever it holds; NULL: it is not in the guest's memory. The same holds of it.
+/** Page @p index of the file; NULL: it is not in the guest's memory. The same holds of it.
  */
 const uint8_t *vp_user_object_page(struct vp_user_object *object, uint64_t index);
 
@@ -29,14 +29,14 @@ const char *vp_user_object_name(const struct vp_user_object *object);
 /** Bytes that its names take. */
 size_t vp_user_object_size(const struct vp_user_object *object);
 
-/** The name of what is at @p offset of the file, and how far behind its beginning that is: a symbol's, or
+/** The name of the object at @p offset of the file, and the distance from its beginning: a symbol's, or
  * "sub_1234", a function that begins at the address 0x1234 as the file was linked and that has no symbol.
  * False: none. The name is borrowed until the next call. */
 OT_MUST_CHECK bool vp_user_object_find(struct vp_user_object *object, uint64_t offset, const char **ret_name,
 				       uint64_t *ret_behind);
 
-/** What names that were looked up are missing for, once: "libjvm.so: 654 of 5896 pages are not in the guest's
- * memory (.strtab): …". False: none are missing for that reason, or it has been said. */
+/** The reason why names that were looked up are missing, once: "libjvm.so: 654 of 5896 pages are not in the
+ * guest's memory (.strtab): …". False: none are missing, or it has been reported. */
 bool vp_user_object_note(struct vp_user_object *object, char *buf, size_t size);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A process's memory, as those who look for a runtime in it read it: a function, so that tests can make one
- * up. */
+/* A process's memory for the search for a runtime: a function, so that tests can supply their own. */
 #ifndef VP_SESSION_USER_READER_H
 #define VP_SESSION_USER_READER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* User addresses in what arrives: their processes are read at once, since they may end before anything is
+/* User addresses in arriving data: their processes are read at once, since they may end before anything is
  * printed. */
 #ifndef VP_SESSION_USER_SEEN_H
 #define VP_SESSION_USER_SEEN_H

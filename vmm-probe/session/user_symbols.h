@@ -29,7 +29,7 @@ struct vp_user_symbols {
 	bool has_budget;            /* once something was read in it */
 	bool said_over;             /* that a round's was used up */
 	struct vp_user_notes notes; /* texts of frames that have notes */
-	bool noted;                 /* that processes can't be read, or that there is too much to keep */
+	bool noted; /* reported that processes can't be read, or that there is too much to keep */
 	/* Receives the reasons why names are missing; may be NULL. */
 	void (*say)(void *arg, const char *text);
 	void *say_arg;
@@ -41,22 +41,22 @@ void vp_user_symbols_init(struct vp_user_symbols *us, struct vp_guest *guest, co
 /** Also of a zeroed one. */
 void vp_user_symbols_deinit(struct vp_user_symbols *us);
 
-/** Begin a round: whatever is read until the next one has one budget, and each process is read once. */
+/** Begin a round: all reading until the next one has one budget, and each process is read once. */
 void vp_user_symbols_round(struct vp_user_symbols *us);
 
 /** Each piece of reading is between these two, of the round's budget. False: it has no more. */
 OT_MUST_CHECK bool vp_user_symbols_read_begin(struct vp_user_symbols *us);
 void vp_user_symbols_read_end(struct vp_user_symbols *us);
 
-/** Can processes of the guest be read? If not, why is said once. */
+/** Can processes of the guest be read? If not, the reason is reported once. */
 bool vp_user_symbols_can_read(struct vp_user_symbols *us);
 
-/** A record with that address has arrived: read what will be needed to name it, while its process is there.
- * Without memory or within no budget, the address will have no name. */
+/** A record with that address has arrived: read the data to name it, while its process exists. Without memory
+ * or within no budget, the address will have no name. */
 void vp_user_symbols_see(struct vp_user_symbols *us, uint64_t pid, uint64_t addr);
 
-/** What process @p pid has mapped, as it is in this round; borrowed until the next one. *ret_number is
- * another one each time that it was read. NULL: it can't be read. */
+/** The mappings of process @p pid in this round; borrowed until the next one. *ret_number changes each time
+ * that they are read. NULL: it can't be read. */
 const struct vp_maps *vp_user_symbols_maps(struct vp_user_symbols *us, uint64_t pid, uint64_t *ret_number);
 
 /** The file @p file of these maps; borrowed. NULL: it can't be read; *ret_later: the round has no budget
