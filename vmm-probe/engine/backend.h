@@ -25,7 +25,7 @@ struct vp_backend_counters {
 	 * monotonic. NULL: none. */
 	uint64_t (*cost_ns)(void *backend, uint32_t slot);
 
-	/* Does a count not tell the place that it was made at, so that a guest can raise it? */
+	/* Does a count not depend on the place of the hit, so that a guest can raise it? */
 	bool guest_can_raise;
 };
 
@@ -50,7 +50,7 @@ struct vp_backend_traps {
 	uint64_t (*held_ns)(void *backend);
 };
 
-/* What a backend has to know of a guest's kernel to map the room there. */
+/* The data about a guest's kernel that a backend needs to map the room there. */
 struct vp_resident_kernel {
 	uint64_t root; /* guest physical address of its top page table */
 	uint32_t levels;
@@ -77,7 +77,7 @@ struct vp_resident_room {
  * trap where the text is the nop of function tracing. */
 struct vp_backend_resident {
 	/* Map the room in this kernel; another kernel's mapping stays as it is. UNSUPPORTED, LIMIT: it can't
-	 * be, with the reason. Service thread. */
+	 * be mapped, with the reason. Service thread. */
 	struct ot_err *(*open)(void *backend, const struct vp_resident_kernel *kernel,
 			       struct vp_resident_room *ret);
 	/* Within exclusive(): registers of each vCPU; how many were filled. */
@@ -94,13 +94,13 @@ struct vp_ram_layout {
 
 /* Guest RAM that is not known when the engine is created, and may change while it lives. Service thread. */
 struct vp_backend_ram {
-	/* What is it now? From here on gpa_to_host() finds it, and what it consists of stays where it is
-	 * until let_go(). BUSY, LIMIT: that can't be said, with the reason, and all is as before. @patient:
-	 * two seconds may be waited for that. */
+	/* Find its present layout. From here on gpa_to_host() uses it, and its memory stays mapped until
+	 * let_go(). BUSY, LIMIT: it can't be determined, with the reason, and nothing changes. @patient: this
+	 * may wait two seconds. */
 	struct ot_err *(*find)(void *backend, bool patient, struct vp_ram_layout *ret);
 
-	/* No vCPU and no client uses a layout but that of @number any more. 0: nor that; nothing reads guest
-	 * memory until the next find(). */
+	/* No vCPU and no client uses any other layout than that of @number any more. 0: none uses that
+	 * either; nothing reads guest memory until the next find(). */
 	void (*let_go)(void *backend, uint64_t number);
 };
 
@@ -116,8 +116,8 @@ struct vp_backend_vm {
 /* Counters of the vCPUs' threads: the cpc provider. install() starts those of the plan and ends the others;
  * the backend reports overflows by vp_engine_overflow(). */
 struct vp_backend_cpc {
-	/* Can @event, which is valid, be counted for the vCPUs? UNSUPPORTED: no, with the reason, and what to
-	 * do. Service thread. */
+	/* Can @event, which is valid, be counted for the vCPUs? UNSUPPORTED: no, with the reason and the
+	 * remedy. Service thread. */
 	struct ot_err *(*test)(void *backend, const struct vp_cpc_event *event);
 };
 
@@ -137,7 +137,8 @@ struct vp_backend_host {
 	void (*raise)(void *backend, int signal);
 };
 
-/* Required unless marked optional. One struct with many fields: all that an engine asks of where it runs. */
+/* Required unless marked optional. One struct with many fields: the engine's whole interface to its
+ * environment. */
 struct vp_backend_ops {
 	const char *name; /* "tcg", "fake" */
 
@@ -200,7 +201,7 @@ struct vp_backend_ops {
 	const struct vp_backend_counters *counters;
 	const struct vp_backend_traps *traps;
 	const struct vp_backend_resident *resident;
-	const struct vp_backend_ram *ram; /* the RAM that the engine was created with is all there ever is */
+	const struct vp_backend_ram *ram; /* the engine's initial RAM never changes */
 	const struct vp_backend_vm *vm;
 	const struct vp_backend_cpc *cpc;
 	const struct vp_backend_host *host; /* not NULL: the host engine */

@@ -76,7 +76,7 @@ struct vp_cpc {
 
 /* All sites to watch. Those in the kernel are sorted by host address. Those in processes and files are behind
  * them, sorted by process or file and address: `host` is 0, as a page of a program may be in other memory at
- * any time, or in none. What a backend knows them by is their address, or its offset in a page, and their
+ * any time, or in none. A backend identifies them by their address, or its offset in a page, and their
  * bytes. */
 struct vp_plan {
 	struct vp_site *sites;
@@ -121,12 +121,12 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, uint64_t ns);
 
 /** A vCPU was stopped at the address of @p sites, @p n of them, and is in none of their processes: its time
- * (cost_ns) is charged to the sessions that wanted it stopped there. Hit path. */
+ * (cost_ns) is charged to the sessions that requested the stop. Hit path. */
 void vp_engine_pass(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *const *sites, uint32_t n);
 
 /** Is the instruction at @p site, which is in a process, the one that it was planned for, as far as its page
- * is in memory? A breakpoint of the guest's own in what follows it is let pass. For a backend at a hit, on
- * that vCPU's thread. */
+ * is in memory? A breakpoint of the guest's own behind it is ignored. For a backend at a hit, on that vCPU's
+ * thread. */
 bool vp_site_is_there(const struct vp_site *site, uint32_t vcpu);
 
 /** Guest kernel memory at virtual address @p gva, for a backend at a hit on @p site, on that vCPU's thread:

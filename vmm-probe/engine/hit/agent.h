@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The guest's agent on the hit path. guest-agent/agent_abi.h documents the layout and who may write when. All
- * that the guest writes is hostile: it is read once, bounded, and used as an address only within the guest's
- * own RAM.
+ * data of the guest is hostile: it is read once, bounded, and used as an address only within the guest's own
+ * RAM.
  *
  *   agent_drain.c   a vCPU takes records from its ring and fires
  *   agent_clock.c   an event's time on the host's clock
@@ -29,7 +29,7 @@ struct vp_agent_ring {
  * hash of the thread; never blocks. */
 #define VP_AGENT_CLAIMS 256 /* a power of two */
 
-/* Who fires for each slot. Rebuilt at each change, immutable while in force. */
+/* The firing ECBs of each slot. Rebuilt at each change, immutable while in force. */
 struct vp_agent_map {
 	struct {
 		uint32_t first, n;
@@ -57,7 +57,7 @@ struct vp_agent_clock {
 		uint64_t tsc, ns;  /* of the mark */
 		uint64_t mult;     /* ns for 2^32 ticks */
 		uint64_t bound_ns; /* bound of the error at the mark */
-		uint64_t ahead_ns; /* of that, what has shown itself: events were this far in the future */
+		uint64_t ahead_ns; /* the part of it that was observed: events were this far in the future */
 	} at[VP_AGENT_MARKS];
 };
 

@@ -12,7 +12,7 @@ enum dif_fault vp_key_evaluate(struct vp_vcpu_session *v, const struct vp_step *
 void vp_put_keys(struct vp_vcpu_session *v, const struct dif_agg_layout *agg);
 
 /** Aggregate under the key that the steps before @p step have left; without room, count a drop. FAULT: the
- * value could not be evaluated, *fault says why. */
+ * value could not be evaluated, *fault is the reason. */
 enum vp_step_result vp_aggregate(struct vp_vcpu_session *v, const struct vp_step *step,
 				 enum dif_fault *fault);
 

@@ -19,18 +19,18 @@ struct vp_keyed;
 /* Destination of an action's value. */
 enum vp_dest { VP_TO_NOTHING, VP_TO_RECORD, VP_TO_TUPLE, VP_TO_KEY, VP_TO_INCREMENT };
 
-/* A few words identify most keys: by them their entries are remembered (hit/aggregate.c). What the words of
- * one element are: */
+/* A few words identify most keys, and entries are cached by them (hit/aggregate.c). The words of one
+ * element: */
 enum vp_key_part {
 	VP_KEY_VALUE,    /* its value. One word, as VP_KEY_TEXT is */
 	VP_KEY_EXECNAME, /* the name's bytes, zeros behind its end: VP_NAME_WORDS */
-	VP_KEY_TEXT,     /* where a name of the probe's lies */
+	VP_KEY_TEXT,     /* the address of one of the probe's names */
 };
 #define VP_KEY_WORDS  4 /* of all elements at most */
 #define VP_NAME_WORDS 2
 #define VP_NAME_BYTES (8 * VP_NAME_WORDS) /* of a task's name in Linux, with its NUL */
 
-/* An action, with all that is known before it runs. */
+/* An action, with all data that is known before it runs. */
 struct vp_step {
 	const struct dif_action *action;
 	const struct dif_agg_layout *agg; /* of an aggregating action, else NULL */
@@ -38,9 +38,9 @@ struct vp_step {
 	uint32_t offset, size; /* in the record or tuple */
 	uint32_t gap;          /* bytes before `offset` that are padding */
 	uint32_t single;       /* aggregates without a key: 1 + its place in dif_aggtab.single; 0: none */
-	uint32_t nwords;       /* aggregates with a key of so many words; 0: that is looked up as it is */
+	uint32_t nwords;       /* aggregates with a key of so many words; 0: the whole key is looked up */
 	uint32_t word;         /* to a key: the first of its words */
-	enum vp_key_part part; /* … and what they are */
+	enum vp_key_part part; /* … and their kind */
 };
 
 /* Registers and arguments that an expression reads. */
@@ -83,7 +83,7 @@ struct vp_enabled_site {
 	uint8_t trap, sentinel, agent; /* as in struct vp_batch_site */
 	uint16_t pushed;
 	bool stale;                                  /* stale.c's */
-	enum vp_args args;                           /* what the place's own arguments are, without `raw` */
+	enum vp_args args;                           /* the place's own arguments, without `raw` */
 	const struct vp_site_program *raw, *program; /* as in struct vp_batch_site; NULL: none */
 	struct vp_enabled_probe *probe;
 };
@@ -118,7 +118,7 @@ static inline bool vp_site_is_user(const struct vp_enabled_site *site)
 	return site->probe->process.pid || site->probe->file;
 }
 
-/* Has it a condition that is to be evaluated at each hit? */
+/* Does it have a condition that must be evaluated at each hit? */
 static inline bool vp_site_is_conditional(const struct vp_enabled_site *site)
 {
 	return site->syscall || vp_site_is_user(site) || (site->raw && site->raw->condition) ||

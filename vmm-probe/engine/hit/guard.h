@@ -32,7 +32,7 @@ static inline void vp_guard_hit(const struct vp_ecb *ecb, uint32_t vcpu, uint64_
 		vp_load_add(&ecb->loads[(size_t)vcpu * ecb->load_stride].outside_ns, cost_ns);
 }
 
-/** Fire @p ecb. @p clock: what vp_guard_begin() returned. */
+/** Fire @p ecb. @p clock: the result of vp_guard_begin(). */
 static inline void vp_guard_fire(struct vp_vcpu_session *v, const struct vp_ecb *ecb, uint64_t *clock)
 {
 	if (!ecb->loads) {

@@ -30,11 +30,11 @@ struct vp_vm_table;
 struct vp_samples;
 struct vp_agent;
 
-/* What has been read of the task that runs, in the firing in progress. Bits of `known`: */
+/* The data of the running task that was read in the firing in progress. Bits of `known`: */
 enum { VP_RUNNING_TASK = 1, VP_RUNNING_PID = 2, VP_RUNNING_TID = 4, VP_RUNNING_NAME = 8 };
 struct vp_running {
 	uint64_t hit;    /* the sequence word of the hit, where sessions share it … */
-	uint64_t kernel; /* … and whose facts it was read by: vp_engine_session.kernel */
+	uint64_t kernel; /* … and the kernel by whose facts it was read: vp_engine_session.kernel */
 	uint32_t known;
 	uint32_t pid, tid; /* as D has them: the process's, the thread's */
 	uint64_t task;     /* 0: can't be read */
@@ -44,7 +44,7 @@ struct vp_running {
 struct vp_vcpu {
 	_Alignas(64) uint64_t seq; /* odd: in a probe */
 	const struct vp_engine *engine;
-	/* which hits the guard times: see guard.c */
+	/* the hits that the guard times: see guard.c */
 	uint64_t timed_at_ns;
 	uint32_t until_timed, every, random;
 	struct vp_running running; /* at the hit in progress, for all sessions with the same kernel */

@@ -46,7 +46,7 @@ struct vp_tlb_entry {
 struct vp_tlb {
 	uint64_t firing, stable;
 	uint64_t mem_gen;
-	struct vp_tlb_entry sets[VP_TLB_SETS][VP_TLB_WAYS]; /* the first is the one that came last */
+	struct vp_tlb_entry sets[VP_TLB_SETS][VP_TLB_WAYS]; /* the first is the most recent one */
 };
 
 /* The principal halves. All private: shared memory is only written. */
@@ -66,19 +66,19 @@ struct vp_specbuf {
 #define VP_KNOWN_SITES 8
 
 /*
- * What a site's programs gave in the firing in progress. It holds until the firing ends: the clauses that
- * keep values for a probe run before all others of their place, or behind them (session/programs.c), and what
- * a clause of the user's changes is not what the event was.
+ * The results of a site's programs in the firing in progress. They are valid until the firing ends: the
+ * clauses that keep values for a probe run before or after all others of their place (session/programs.c),
+ * and changes by a user's clause do not change the event.
  */
 struct vp_known {
 	const struct vp_enabled_site *at;
-	bool decided, fires; /* by the conditions; not decided: not asked, or a fault */
+	bool decided, fires; /* by the conditions; undecided: not evaluated yet, or a fault */
 	uint32_t args;       /* bit n: arg[n] is evaluated */
 	uint32_t in_scratch; /* … and lies in scratch memory, which is the clause's */
 	uint64_t arg[VP_SITE_ARGS];
 };
 
-/* How far the host's clock is ahead of a run queue's, for vtimestamp. */
+/* The difference of the host's clock and a run queue's, for vtimestamp. */
 struct vp_guest_clock {
 	uint64_t since_ns; /* start of the window of least[0] */
 	uint64_t least[2]; /* in this window, and in the one before */

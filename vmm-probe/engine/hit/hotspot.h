@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames of code that HotSpot, OpenJDK's virtual machine, has made: no file has rules for it. Hit path. All
- * that is read is the process's, and may be anything: each load is checked, their number for a frame is
- * bounded, and the stack only goes up.
+ * data is the process's, and hostile: each load is checked, their number for a frame is bounded, and the
+ * stack only goes up.
  */
 #ifndef VP_ENGINE_HIT_HOTSPOT_H
 #define VP_ENGINE_HIT_HOTSPOT_H
@@ -12,7 +12,7 @@
 #include "vmm-probe/engine/hit/user_frames.h"
 
 enum vp_hotspot_frame {
-	VP_HOTSPOT_OTHER,       /* it is not in such code */
+	VP_HOTSPOT_OTHER,       /* it is in no such code */
 	VP_HOTSPOT_INTERPRETED, /* of a method, by the interpreter */
 	VP_HOTSPOT_CODE,        /* of a compiled method, or of a stub */
 	VP_HOTSPOT_UNREADABLE,  /* the stack can't be followed from there */
@@ -33,9 +33,8 @@ struct vp_hotspot_walk {
 void vp_hotspot_begin(struct vp_hotspot_walk *w, struct vp_vcpu_session *v,
 		      const struct vp_process_frames *frames);
 
-/** Look where @p f is; @p first: it is the innermost frame. True: in such code, so that vp_hotspot_step()
- * leads to its caller. One whose code was found to be wrong has its return address replaced: f->ip is set to
- * where it was. */
+/** Locate @p f; @p first: it is the innermost frame. True: it is in such code, and vp_hotspot_step() leads to
+ * its caller. The return address of a deoptimised method is replaced: f->ip is set to the original one. */
 bool vp_hotspot_enter(struct vp_hotspot_walk *w, struct vp_user_frame *f, bool first);
 
 /** Put a note (wire/notes.h) of the frame that was entered, without the NUL behind it; nothing if it is

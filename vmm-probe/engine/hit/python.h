@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The frames of the Python program that the vCPU's process interprets, of its running thread. Hit path. All
- * that is read is the process's, and may be anything: a walk ends by its fuel.
+ * data is the process's, and hostile: fuel bounds a walk.
  */
 #ifndef VP_ENGINE_HIT_PYTHON_H
 #define VP_ENGINE_HIT_PYTHON_H
@@ -24,8 +24,8 @@ struct vp_python_frame {
 	uint64_t instruction; /* the one that it executes */
 };
 
-/** Find the running thread's frames, of which texts of @p room bytes are wanted. False: it has none, or no
- * thread of the interpreter's is this one. */
+/** Find the running thread's frames, for texts of @p room bytes. False: it has none, or it is not one of the
+ * interpreter's threads. */
 bool vp_python_begin(struct vp_python_walk *w, struct vp_vcpu_session *v, const struct vp_python *in,
 		     size_t room);
 
@@ -36,7 +36,7 @@ bool vp_python_run(struct vp_python_walk *w, uint64_t *ret_place);
 /** The next frame of the run, the innermost first. False: the run is over. */
 bool vp_python_frame(struct vp_python_walk *w, struct vp_python_frame *ret);
 
-/** Append "file:line (function)", with '?' for what can't be read. */
+/** Append "file:line (function)", with '?' for unreadable parts. */
 void vp_python_text(struct vp_python_walk *w, const struct vp_python_frame *frame, struct vp_texts *texts);
 
 /* For python_line.c: */

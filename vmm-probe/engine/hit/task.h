@@ -25,7 +25,7 @@ static inline uint64_t vp_user_regs(const struct vp_facts *f, uint64_t stack)
  * and the function that ends here returns to the dispatcher of system calls. If it can't be known: false for
  * a number, true for the ABI. */
 bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition);
-/** Does the vCPU's task belong to that process, and run the program that it ran when it was found? */
+/** Does the vCPU's task belong to that process, and does the process still run the same program? */
 bool vp_in_process(struct vp_vcpu_session *v, const struct vp_batch_process *process);
 /** Is the page that the vCPU executes at @p pc, in user mode, the file's own page in which its offset @p at
  * is?
@@ -36,7 +36,7 @@ bool vp_runs_user(struct vp_vcpu_session *v);
 /** The running task's name, zeros behind its end; all zero if it is unknown. Only where the kernel's names
  * have VP_NAME_BYTES at most. */
 void vp_task_name(struct vp_vcpu_session *v, uint64_t name[VP_NAME_WORDS]);
-/** Zeros for what is behind the name's NUL, which is of names that the task had before. */
+/** Zero the bytes behind the name's NUL, which are rests of the task's earlier names. */
 void vp_cut_name(uint64_t name[VP_NAME_WORDS]);
 /** The length of such a name. */
 static inline uint32_t vp_name_length(const uint64_t name[VP_NAME_WORDS])

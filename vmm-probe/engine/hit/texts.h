@@ -13,7 +13,7 @@
 struct vp_texts {
 	char *at;
 	size_t size, used;
-	bool full; /* something had no room; nothing more is put then */
+	bool full; /* a text did not fit; nothing is appended afterwards */
 };
 
 static inline void vp_texts_byte(struct vp_texts *t, char c)
@@ -43,7 +43,7 @@ static inline void vp_texts_number(struct vp_texts *t, uint32_t n)
 		vp_texts_byte(t, digits[--count]);
 }
 
-/** A character. What ends a line or a text, or is no character, is a '?'. */
+/** A character. Line ends, NULs and invalid characters become '?'. */
 static inline void vp_texts_character(struct vp_texts *t, uint32_t c)
 {
 	if (c < 0x20 || c == 0x7f || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
@@ -77,7 +77,7 @@ static inline void vp_texts_note_number(struct vp_texts *t, uint64_t n)
 	} while (n);
 }
 
-/** Take back what was put since @p used was the length. */
+/** Remove the texts that were appended since the length was @p used. */
 static inline void vp_texts_back(struct vp_texts *t, size_t used)
 {
 	while (t->used > used)

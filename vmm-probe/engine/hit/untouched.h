@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory that a process has mapped, and that its page table does not have yet. Hit path. */
+/* Memory that a process has mapped, but that is not in its page table yet. Hit path. */
 #ifndef VP_ENGINE_HIT_UNTOUCHED_H
 #define VP_ENGINE_HIT_UNTOUCHED_H
 
@@ -7,14 +7,14 @@
 
 enum vp_untouched {
 	VP_UNTOUCHED_READ,
-	VP_UNTOUCHED_NONE,    /* it is not known what the process would read there, or it would fault */
+	VP_UNTOUCHED_NONE,    /* the process's own read would fault, or its result is unknown */
 	VP_UNTOUCHED_CHANGED, /* page, file or mapping changed while it was read */
 };
 
 /**
- * Copy to @p dst what the process whose top page table is at @p root would read at @p gva, where its page
- * table has no entry, in a mapping to which it has never written: of a file, the page in the guest's page
- * cache; of private memory without a file, zeros. @p len bytes, all in one page. The process must be the
+ * Copy to @p dst the memory that the process whose top page table is at @p root would read at @p gva, where
+ * its page table has no entry, in a mapping to which it has never written: the page in the guest's page cache
+ * of a file; zeros of private memory without a file. @p len bytes, all in one page. The process must be the
  * running one. With READ, mapping, file and page were the same before and after the copy.
  */
 enum vp_untouched vp_load_untouched(struct vp_vcpu_session *v, uint64_t root, uint64_t gva, void *dst,

@@ -19,16 +19,16 @@ struct vp_user_frame {
 			  nowhere */
 };
 
-/** The process's registers where the vCPU has just left it, and is a few frames deep in the kernel by the
- * unwind table's rules. False: it is not there, or there is no table. */
+/** The process's registers if the vCPU has just left it, and is a few frames deep in the kernel by the unwind
+ * table's rules. False: it is elsewhere, or there is no table. */
 bool vp_interrupted_user(struct vp_vcpu_session *v, struct vp_user_frame *ret);
 
-/* Where a process's stack goes; each may be NULL. */
+/* The outputs for a process's stack; each may be NULL. */
 struct vp_user_unwound {
 	uint64_t *pcs;
 	uint64_t *ends;         /* the address above each frame, where the one below it begins; 0: unknown */
 	struct vp_texts *notes; /* of frames of code that a runtime has made: a string for each frame, "" for
-				 * others. texts->full: not all had room */
+				 * others. texts->full: not all fitted */
 	uint64_t *regs;         /* vp_user_frame.regs */
 };
 

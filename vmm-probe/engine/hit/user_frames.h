@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rules for walking the stacks of processes (engine/wire/user_frames.h), as a hit finds them. Hit path. */
+/* Rules for walking the stacks of processes (engine/wire/user_frames.h), for look-ups at a hit. Hit path. */
 #ifndef VP_ENGINE_HIT_USER_FRAMES_H
 #define VP_ENGINE_HIT_USER_FRAMES_H
 
@@ -9,7 +9,7 @@
 #define VP_FRAMES_SLOTS 4096u /* a power of two */
 #define VP_FRAMES_TRIES 8u    /* slots in which a process may be, from that of its page table's address on */
 
-/* What one FRAMES has brought. The arrays are its sender's memory, which may change at any time. */
+/* The contents of one FRAMES. The arrays are its sender's memory, which may change at any time. */
 struct vp_frames_sent {
 	const struct vp_frames_process *processes;
 	const struct vp_runtime *runtimes;
@@ -18,8 +18,8 @@ struct vp_frames_sent {
 	uint32_t nprocesses, nruntimes, nmaps, nrows;
 };
 
-/* What all have brought; they stay as long as the session. A slot that has once been used is never empty
- * again, but another process may take it. */
+/* The contents of all FRAMES; they stay as long as the session. A used slot is never empty again, but another
+ * process may take it. */
 struct vp_user_frames {
 	uint64_t slots[VP_FRAMES_SLOTS]; /* vp_frames_slot(); 0: empty */
 	const struct vp_frames_sent *sent[VP_FRAMES_SENT_MAX];

@@ -13,8 +13,8 @@ static inline uint64_t vp_reg(const struct vp_vcpu_session *v, enum vp_reg reg)
 	return v->ctx ? e->ops->reg(e->backend, v->ctx, reg) : 0;
 }
 
-/** Guest memory, bounded and checked; false: not readable. Any length. Memory of a process includes what it
- * has not touched yet (untouched.h). */
+/** Guest memory, bounded and checked; false: not readable. Any length. Memory of a process includes pages
+ * that it has not touched yet (untouched.h). */
 bool vp_load_kernel(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len);
 bool vp_load_user(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The records of who used the engines of this process (engine/wire/access.h). They outlive an engine: a
- * change of the machine, which a guest can cause, destroys engines and not their records. Memory is static;
- * what a client chooses of a record is cut and tamed, and each record is of one connection. Any thread; takes
- * a lock, allocates for lines of the log only.
+ * change of the machine, which a guest can cause, destroys engines and not their records. Memory is static; a
+ * client's own parts of a record are truncated and sanitised, and each record belongs to one connection. Any
+ * thread; takes a lock, allocates for lines of the log only.
  */
 #ifndef VP_ENGINE_SERVICE_ACCESS_H
 #define VP_ENGINE_SERVICE_ACCESS_H
@@ -29,8 +29,8 @@ void vp_access_start(uint64_t number, const char *guest);
 
 void vp_access_close(uint64_t number);
 
-/** Copy what is kept. @p logged: the asking client has put the records up to that number in a log, which is
- * believed if @p peer is root. */
+/** Copy the records. @p logged: the requesting client has put the records up to that number in a log, which
+ * is believed if @p peer is root. */
 void vp_access_answer(const struct ucred *peer, uint64_t logged, struct vp_msg_access_reply *ret);
 
 #endif

@@ -36,8 +36,8 @@ struct vp_agent_owner {
 	bool running;
 };
 
-/** Have the agent enable the probes that the sessions want, and no others; release it if they want none.
- * Waits a limited time until the guest has done so. Service thread, as all below. */
+/** Have the agent enable the probes that the sessions request, and no others; release it if they request
+ * none. Waits a limited time until the guest has done so. Service thread, as all below. */
 OT_MUST_CHECK struct ot_err *vp_agent_update(struct vp_engine *engine);
 void vp_agent_stop(struct vp_engine *engine);
 
@@ -62,7 +62,8 @@ void vp_agent_flush(struct vp_engine *engine);
 /** All older records have been taken from every ring; @p now without an agent. */
 uint64_t vp_agent_covered(const struct vp_engine *engine, uint64_t now);
 
-/** Who fires for each slot, as the sessions want it now; NULL: out of memory. Owned by the caller (free()).
+/** The firing ECBs of each slot, as the sessions request them now; NULL: out of memory. Owned by the caller
+ * (free()).
  */
 struct vp_agent_map *vp_agent_map_make(const struct vp_engine *engine);
 /** Is the session in the plan, with a probe of the agent? */

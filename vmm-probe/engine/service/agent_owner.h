@@ -9,7 +9,7 @@
 OT_MUST_CHECK struct ot_err *vp_agent_use_memory(struct vp_agent_owner *owner,
 						 const struct vp_batch_agent *place);
 
-/** Has the agent's memory not moved, and may it be accessed? */
+/** Is the agent's memory where it was, and may it be accessed? */
 bool vp_agent_is_usable(const struct vp_agent_owner *owner);
 
 /** The VMM has changed the guest's memory map. True: the agent's part has not moved, and stays usable. */
@@ -24,7 +24,7 @@ void vp_agent_forget_records(struct vp_agent_ring *ring);
 /** Release it. From here on this process does not access the guest's memory. */
 void vp_agent_let_go(struct vp_agent_owner *owner);
 
-/** Sleep between two checks of what the guest writes. */
+/** Sleep between two checks of the guest's writes. */
 void vp_agent_nap(void);
 
 #endif

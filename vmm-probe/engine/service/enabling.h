@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A batch on its way into a session, for enabling.c's files only: batch_check.c takes the message apart and
- * checks it, batch_copy.c copies it, enabling.c links the copy in.
+ * A batch on its way into a session, for enabling.c's files only: batch_check.c parses the message and checks
+ * it, batch_copy.c copies it, enabling.c links the copy in.
  */
 #ifndef VP_ENGINE_SERVICE_ENABLING_H
 #define VP_ENGINE_SERVICE_ENABLING_H
@@ -33,7 +33,7 @@ OT_MUST_CHECK struct ot_err *vp_batch_check(const struct vp_engine_session *es,
 					    const struct vp_batch_parts *parts);
 
 /** Copy a batch that vp_batch_check() has passed into @p b, all zeroes, which vp_batch_free() frees after an
- * error too. FAULT, BAD_DATA: a site is not in guest memory, or its bytes are others. */
+ * error too. FAULT, BAD_DATA: a site is not in guest memory, or its bytes differ. */
 OT_MUST_CHECK struct ot_err *vp_batch_copy(struct vp_engine_session *es, const struct vp_batch_parts *parts,
 					   struct vp_enabled_batch *b);
 

@@ -45,8 +45,8 @@ struct vp_engine_session_service {
 	bool ended;                  /* END has fired here (host engine) */
 	bool closing;                /* closed, except for sites that could not be removed yet */
 	bool speculates;             /* some clause does: buffers are needed */
-	enum vp_guest_end guest_end; /* not 0: the reason why it was stopped */
-	uint64_t ram;                /* number of the layout of guest RAM that it began with */
+	enum vp_guest_end guest_end; /* the reason why it was stopped; 0: it was not */
+	uint64_t ram;                /* number of the layout of guest RAM at its start */
 
 	struct dif_program prog;
 	struct ot_arena arena; /* layouts and steps */
@@ -61,7 +61,7 @@ struct vp_engine_session_service {
 
 	struct vp_batch_agent *agent; /* as the operator's process found it; NULL: none */
 	struct vp_batches batches;
-	uint64_t frames_bytes;     /* of FRAMES that it has got */
+	uint64_t frames_bytes;     /* of FRAMES that it has received */
 	struct vp_ecb *last_error; /* of ERROR's ECBs */
 	uint64_t error_regs;       /* that those may read */
 	struct vp_counter *counters;
@@ -71,9 +71,9 @@ struct vp_engine_session_service {
 
 	bool follows;              /* it has sentinels of modules: its client is notified */
 	uint64_t modules_reported; /* number of the last event that its client knows of */
-	uint64_t modules_seen;     /* number of the last event that its client is done with */
+	uint64_t modules_seen;     /* number of the last event that its client has handled */
 	uint32_t modules_late;     /* as in struct vp_msg_modules_reply */
-	uint64_t behind_ns;        /* since when it has been behind; 0: it is not */
+	uint64_t behind_ns;        /* time since which it has been behind; 0: it is not */
 
 	uint64_t lost;                     /* sites of its probes that became stale */
 	struct vp_patching patched_before; /* the backend's counts when this session was started */

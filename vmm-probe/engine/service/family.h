@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A family: the processes that one exec() has become by fork(). Each has the program's memory, or its own
- * copy of what one of them has written to since. They are known by the file that exec() opened, of which
- * every exec() has its own struct file and a fork another reference to the same (dup_mm_exe_file(),
- * kernel/fork.c), and by where their stack began (mm_struct.start_stack, which is random and is copied).
+ * copy of pages that were written since. They are identified by the file that exec() opened, because every
+ * exec() has its own struct file and a fork another reference to the same (dup_mm_exe_file(), kernel/fork.c),
+ * and by the start of their stack (mm_struct.start_stack, which is random and is copied).
  *
  * All of this reads the guest's lists as they are at one instant: only while no vCPU executes
  * (vp_backend_ops.exclusive). Guest memory is hostile: every walk has a bound, and the worst result is a
@@ -19,7 +19,7 @@
 
 struct vp_engine;
 
-/* How to read the guest's kernel: of a session's facts. */
+/* The offsets for reading the guest's kernel, from a session's facts. */
 struct vp_reach {
 	const struct vp_engine *engine;
 	uint64_t root;
@@ -39,7 +39,7 @@ struct vp_member {
 
 #define VP_FAMILY_MAX 4096u /* members: a server has hundreds */
 
-/** The family of @p process; false: that has ended, or has become another program. */
+/** The family of @p process; false: it has ended, or has become another program. */
 bool vp_family_find(const struct vp_reach *r, const struct vp_batch_process *process, struct vp_family *ret);
 
 /** Its members, each memory once. Returns how many; above VP_FAMILY_MAX: there are more than @p ret has room

@@ -24,22 +24,22 @@ void vp_batch_free(struct vp_enabled_batch *batch);
 OT_MUST_CHECK struct ot_err *vp_clause_compile(struct vp_engine_session *es, const struct dif_clause *source,
 					       struct vp_clause *ret);
 
-/** What an object reads, added to *needs. */
+/** Add an object's reads to *needs. */
 void vp_object_needs(const struct dif_object *obj, struct vp_needs *needs);
 
-/** Registers that something with these needs may read where the arguments are as @p args says. */
+/** Registers that an object with these needs may read, with arguments by @p args. */
 uint64_t vp_needs_regs(const struct vp_needs *needs, enum vp_args args);
 
 /* --- keys.c: keys of aggregations ----------------------------------------------------------------- */
 
-/** How the entries of @p agg are remembered on the hit path. Its steps have their places in the tuple. */
+/** Choose how the entries of @p agg are cached on the hit path. Its steps have their places in the tuple. */
 void vp_keys_choose(struct vp_engine_session *es, struct vp_step *steps, const struct dif_agg_layout *agg);
 
 /* --- programs.c: sites' programs ----------------------------------------------------------------- */
 
 /** Take in the batch's DOF of @p size bytes, hostile input: batch->dof and batch->programs, which
- * vp_programs_free() frees. BAD_DATA: it is no list of site programs, or uses variables that the session's
- * program has not, or has otherwise. */
+ * vp_programs_free() frees. BAD_DATA: it is not a list of site programs, or uses variables that the session's
+ * program lacks, or has with another type. */
 OT_MUST_CHECK struct ot_err *vp_programs_read(const struct vp_engine_session *es, const void *dof,
 					      size_t size, struct vp_enabled_batch *batch);
 void vp_programs_free(struct vp_enabled_batch *batch);
@@ -95,7 +95,7 @@ void vp_counters_collect(struct vp_engine_session *es);
 void vp_counters_fold(struct vp_engine_session *es, bool stopped);
 void vp_counters_free(struct vp_engine_session *es);
 
-/* --- guard.c: what a session may cost ------------------------------------------------------------- */
+/* --- guard.c: the cost limit of a session ------------------------------------------------------------- */
 
 OT_MUST_CHECK struct ot_err *vp_guard_create(struct vp_engine_session *es);
 void vp_guard_destroy(struct vp_engine_session *es);
@@ -110,7 +110,7 @@ void vp_guard_check(struct vp_engine *engine, uint64_t now_ns);
 
 /* --- user_frames.c: rules for the stacks of processes ------------------------------------------------ */
 
-/** Free what all FRAMES have brought. No vCPU is in the session any more. */
+/** Free the contents of all FRAMES. No vCPU is in the session any more. */
 void vp_frames_free(struct vp_engine_session *es);
 
 /* --- stale.c: sites whose memory is gone ------------------------------------------------------------ */
@@ -120,13 +120,13 @@ bool vp_stale_can_check(const struct vp_engine *engine);
 /** Find the sites of planned sessions that are no longer mapped at their old place; later plans leave them
  * out. True: there are some. */
 bool vp_stale_check(struct vp_engine *engine);
-/** The module at @p owner goes: its sites in @p batch end, in order, so that none counts as lost. True: there
- * were some. */
+/** The module at @p owner is being unloaded: its sites in @p batch end, in order, so that none counts as
+ * lost. True: there were some. */
 bool vp_stale_owner(struct vp_enabled_batch *batch, uint64_t owner);
 
 /* --- modules.c: modules that come and go ------------------------------------------------------------ */
 
-/** End the sites of modules that were reported to go, in all sessions. True: there were some. */
+/** End the sites of modules that were reported as unloading, in all sessions. True: there were some. */
 bool vp_modules_end(struct vp_engine *engine);
 /** The same in a batch whose client did not know of them when it made the batch. */
 void vp_modules_end_late(struct vp_engine_session *es, struct vp_enabled_batch *batch);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Guest-resident probes (docs/design/017-resident-probes.md), the engine's part: it decides which sites jump
- * to a trampoline instead of trapping, compiles the trampolines, and collects what they have counted. The
- * backend owns the memory and plants the jumps (backend.h: struct vp_backend_resident).
+ * to a trampoline instead of trapping, compiles the trampolines, and collects their counts. The backend owns
+ * the memory and plants the jumps (backend.h: struct vp_backend_resident).
  *
- *   plan ─────► resident.c         compiles a trampoline for each site whose sessions all ask for it
- *   exchange ─► resident_words.c   adds what the trampolines have counted to the halves
+ * plan ─────► resident.c compiles a trampoline for each site whose sessions all request it exchange ─►
+ * resident_words.c adds the trampolines' counts to the halves
  *               resident_table.c   … by keys that differ
  *
  * A task that was interrupted in a trampoline may resume there at any later time. So no part of the room is
- * used again while any is in use; it fills up, and sites that come after that are trapped. Once nothing uses
- * it and no task is in it, it is given back whole (resident_reclaim.c).
+ * used again while any is in use; it fills up, and later sites are trapped. Once nothing uses it and no task
+ * is in it, it is given back whole (resident_reclaim.c).
  *
  * Service thread.
  */
@@ -33,8 +33,8 @@ struct vp_trampoline;
 struct vp_resident {
 	struct vp_resident_room room;
 	uint64_t kernel;               /* that has the room mapped (vp_engine_session.kernel); 0: none */
-	uint64_t tried;                /* the kernel for which mapping it was tried last */
-	char why[VP_RESIDENT_WHY];     /* … and why that failed */
+	uint64_t tried;                /* the kernel for which mapping was last tried */
+	char why[VP_RESIDENT_WHY];     /* … and the reason why that failed */
 	uint32_t code_used, data_used; /* bytes; they only grow */
 	uint32_t keys_used;            /* the same, from the code's end down */
 	/* The resident sites of the last plan, by host address; the ECBs of all of them. */
@@ -60,7 +60,7 @@ struct vp_resident_words {
 struct vp_resident_session {
 	/* Its sites in the plan: with a trampoline, those of them that may exit, and trapped ones. */
 	uint32_t sites, filters, traps;
-	char why[VP_RESIDENT_WHY]; /* why the first trapped one has no trampoline */
+	char why[VP_RESIDENT_WHY]; /* the reason why the first trapped one has no trampoline */
 	struct vp_resident_words *words;
 	struct vp_resident_table *tables;
 };
@@ -86,12 +86,12 @@ void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t 
 
 /** Does this session's kernel have the room mapped? Mapping is tried once for each kernel. */
 bool vp_resident_has_room(struct vp_engine *engine, struct vp_engine_session *es);
-/** A session starts: try again to map the room, if that failed, or to have it given back. */
+/** A session starts: try again to map the room, if that failed, or to have it reclaimed. */
 void vp_resident_begin(struct vp_engine_session *es);
 
 /* --- resident_reclaim.c -------------------------------------------------------------------------- */
 
-/** If half of the room is used, nothing uses it any more and no task of @p es's kernel is in it: use it anew.
+/** If half of the room is used, nothing uses it any more and no task of @p es's kernel is in it: reuse it.
  * Holds the vCPUs for some milliseconds, at most eight times. */
 void vp_resident_reclaim(struct vp_engine_session *es);
 
@@ -103,7 +103,7 @@ OT_MUST_CHECK struct ot_err *vp_resident_add_words(const struct vp_trampoline *t
 
 /** Counting starts from the present values. */
 void vp_resident_base(struct vp_engine_session *es);
-/** Add what was counted since to the halves just handed over; @p stopped as for vp_counters_fold(). */
+/** Add the counts since then to the halves just handed over; @p stopped as for vp_counters_fold(). */
 void vp_resident_fold(struct vp_engine_session *es, bool stopped);
 void vp_resident_free(struct vp_engine_session *es);
 
@@ -113,7 +113,7 @@ void vp_resident_free(struct vp_engine_session *es);
  * which the guest can only read). Its clause's hits add to them from now on. */
 OT_MUST_CHECK struct ot_err *vp_resident_add_table(const struct vp_tramp_table *table,
 						   const struct vp_ecb *ecb, void *keys);
-/** What vp_resident_base(), vp_resident_fold() and vp_resident_free() do, for tables. */
+/** The same as vp_resident_base(), vp_resident_fold() and vp_resident_free(), for tables. */
 void vp_resident_tables_base(struct vp_engine_session *es);
 void vp_resident_tables_fold(struct vp_engine_session *es, uint32_t vcpu, uint32_t half);
 void vp_resident_tables_free(struct vp_engine_session *es);

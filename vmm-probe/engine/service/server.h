@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The control socket's server, for its files only: server.c is its thread, connection.c its clients,
- * requests.c what they ask, listen.c the socket.
+ * requests.c their requests, listen.c the socket.
  */
 #ifndef VP_ENGINE_SERVICE_SERVER_H
 #define VP_ENGINE_SERVICE_SERVER_H
@@ -60,9 +60,9 @@ struct vp_request {
 void vp_ram_look(struct vp_server *s);
 /** Is vp_ram_watch() to be called once a second? */
 bool vp_ram_is_watched(const struct vp_engine *engine);
-/** Look whether it has changed, end the sessions that it has changed for, and let go of what none uses. */
+/** Check whether it has changed, end the sessions that this affects, and release unused layouts. */
 void vp_ram_watch(struct vp_server *s, uint64_t now);
-/** An error if it is not known, with the reason. */
+/** An error with the reason if it is unknown. */
 OT_MUST_CHECK struct ot_err *vp_ram_check(const struct vp_engine *engine);
 
 /* --- listen.c ---------------------------------------------------------------------------------- */

@@ -21,9 +21,9 @@ struct vp_server;
 struct vp_engine_ram {
 	struct vp_ram_layout is;
 	struct vp_ram_range *own; /* where that is this engine's memory */
-	struct ot_err *trouble;   /* why it was not found when last looked for; NULL: it was */
+	struct ot_err *trouble;   /* the reason why the last search did not find it; NULL: it was found */
 	uint64_t ending;          /* the layout of this number takes the place of others; 0: of none */
-	uint64_t next_ns;         /* when to look again */
+	uint64_t next_ns;         /* time of the next search */
 };
 
 /* The backend's slots of inline counters. */
@@ -51,9 +51,9 @@ struct vp_service {
 	struct vp_engine_session *sessions[VP_SESSIONS_MAX]; /* in order of opening */
 	uint32_t nsessions;
 	struct vp_plan *plan; /* in force; NULL: nothing */
-	bool replan;       /* the plan in force is not the one that the sessions want: the backend was busy */
-	uint64_t nbatches; /* made so far */
-	uint64_t nkernels; /* numbers of vp_engine_session.kernel in use so far */
+	bool replan;          /* the plan in force is outdated, because the backend was busy */
+	uint64_t nbatches;    /* made so far */
+	uint64_t nkernels;    /* numbers of vp_engine_session.kernel in use so far */
 	uint64_t fence_word;
 	struct vp_server *server;
 	uint32_t guest_end; /* enum vp_guest_end to report to the sessions */
@@ -71,7 +71,7 @@ void vp_quiesce_init(struct vp_engine *engine);
  * Service thread; never from a probe. */
 void vp_quiesce(struct vp_engine *engine);
 
-/** Give the backend a plan of the sites that the sessions want now. BUSY leaves the old plan in force and
+/** Give the backend a plan of the sites that the sessions request now. BUSY leaves the old plan in force and
  * `replan` set. On return no vCPU is in a probe that the old plan started. */
 OT_MUST_CHECK struct ot_err *vp_replan(struct vp_engine *engine);
 
@@ -85,19 +85,19 @@ void vp_ram_deinit(struct vp_engine *engine);
 /** Report the end given to vp_engine_guest_ended() to the sessions. Service thread. */
 void vp_engine_tell_end(struct vp_engine *engine);
 
-/** Handle the modules that vp_engine_module() reported: end the sites of those that go, tell the sessions.
- * Service thread. */
+/** Handle the modules that vp_engine_module() reported: end the sites of those that are unloaded, notify the
+ * sessions. Service thread. */
 void vp_modules_handle(struct vp_engine *engine);
-/** A session is done with the modules up to event @p seen: *ret are those behind it. */
+/** A session has handled the modules up to event @p seen: *ret are the later ones. */
 void vp_modules_answer(struct vp_engine_session *es, uint64_t seen, struct vp_msg_modules_reply *ret);
-/** Sessions have changed: which events are done? */
+/** Sessions have changed: update which events are handled. */
 void vp_modules_recount(struct vp_engine *engine);
 
 /** The present changes of guest text; none for a backend that does not change text. Service thread. */
 OT_MUST_CHECK struct ot_err *vp_patches_of_engine(struct vp_engine *engine, struct vp_patches *ret);
 
 void vp_server_stop(struct vp_engine *engine);
-/** Have the service thread look at what was reported to it. Any thread. */
+/** Wake the service thread to handle reports. Any thread. */
 void vp_server_wake(struct vp_engine *engine);
 
 #endif

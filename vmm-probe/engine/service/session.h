@@ -43,7 +43,8 @@ OT_MUST_CHECK struct ot_err *vp_engine_session_start(struct vp_engine_session *e
  * vp_engine_session_switch() hands over the data. */
 OT_MUST_CHECK struct ot_err *vp_engine_session_stop(struct vp_engine_session *es);
 
-/** Stop it as what it traces has ended, and report @p how to its client; does nothing if that was done. */
+/** Stop it because its guest has ended, and report @p how to its client; does nothing if it is stopped
+ * already. */
 void vp_engine_session_end(struct vp_engine_session *es, enum vp_guest_end how);
 
 /** Exchange the halves of every vCPU; inline counters are folded into the half handed over. With the ring and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who has used an engine: a record for each session, kept in the VMM by the engine itself, so that a client
- * that writes no line in the system's log is on record too. Uid and PID are the kernel's word (SO_PEERCRED);
+ * The users of an engine: a record for each session, kept in the VMM by the engine itself, so that a client
+ * that writes no line in the system's log is on record too. Uid and PID come from the kernel (SO_PEERCRED);
  * the command's name is the process's own choice, and the probe's name the client's.
  */
 #ifndef VP_ENGINE_WIRE_ACCESS_H
@@ -28,7 +28,7 @@ struct vp_access {
 	int32_t pid;               /* in the VMM's PID namespace; 0: not visible from there */
 	uint32_t enablings;        /* of probes in the guest */
 	uint32_t flags;            /* VP_ACCESS_* */
-	char comm[VP_ACCESS_COMM]; /* "": not known */
+	char comm[VP_ACCESS_COMM]; /* "": unknown */
 	char
 	    first[VP_ACCESS_PROBE]; /* PROVIDER:MODULE:FUNCTION:NAME of the first of these probes; "": none */
 };

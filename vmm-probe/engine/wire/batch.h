@@ -20,7 +20,7 @@ enum vp_args {
 				 * counter how many overflows did not fire since the last that did */
 	VP_ARGS_ERROR, /* dtrace:::ERROR: arg1 epid, arg2 action, arg3 offset, arg4 fault, arg5 address */
 	VP_ARGS_AGENT, /* the words that the guest's agent passed on */
-	VP_ARGS_SITE,  /* of a probe: what each of its sites says, by `args`, `raw` and `program` */
+	VP_ARGS_SITE,  /* of a probe: each of its sites decides, by `args`, `raw` and `program` */
 	VP_ARGS_SYSCALL32_ENTRY, /* of a 32-bit call: from struct pt_regs at rdi: bx cx dx si di bp */
 };
 
@@ -98,7 +98,7 @@ enum vp_probe_kind {
 	VP_PROBE_CPC,        /* fires on a vCPU when its counter of `cpc` overflows */
 };
 
-/* AGENT: which of its slot's events a probe fires for. */
+/* AGENT: the events of its slot for which a probe fires. */
 enum vp_agent_when {
 	VP_WHEN_ALWAYS,
 	VP_WHEN_FIRST, /* of a thread group's leader */
@@ -107,7 +107,7 @@ enum vp_agent_when {
 
 #define VP_AGENT_SKIP_MAX 4u
 
-/* AGENT: the events that the guest's agent must report, and which of those a probe fires for. */
+/* AGENT: the events that the guest's agent must report, and those for which a probe fires. */
 struct vp_batch_event {
 	uint64_t address; /* as reported by the guest's agent */
 	uint32_t slot;    /* the tracepoint's; else chosen by the engine */
@@ -122,7 +122,7 @@ struct vp_batch_event {
 };
 
 /* The process that a probe's sites are in: a hit fires only in it. All four must be its own, so that neither
- * a process with the same number later nor another program in the same process is taken for it. */
+ * a later process with the same number nor another program in the same process is mistaken for it. */
 struct vp_batch_process {
 	uint64_t root;     /* guest physical address of its top page table: VP_REG_ROOT under user_pgd_mask */
 	uint64_t mm;       /* address of its struct mm_struct */
@@ -143,7 +143,7 @@ struct vp_batch_probe {
 	struct vp_cpc_event cpc;     /* CPC */
 	struct vp_batch_process process;
 	/* Not 0: its sites are in a file of the guest's, and a hit fires in every process that executes the
-	 * file's own page. The address of its struct address_space; `process` is then of none. */
+	 * file's own page. The address of its struct address_space; `process` is then unset. */
 	uint64_t file;
 };
 
@@ -174,15 +174,14 @@ struct vp_batch_agent {
 #define VP_SYSCALL_32     0x80000000u
 
 /*
- * Site programs. A site may have its own idea of when it fires and of what the arguments are. A program is a
- * clause of the batch's DOF without aggregations, of at most VP_SITE_ARGS actions `trace(expression)`: its
- * predicate is the condition (none: always), its n-th action's value is argN. A site's `raw` program gives
- * the arguments of the place (the instruction's: a tracepoint's, in whichever registers they lie), its
- * `program` those of the probe in terms of these; without `raw`, the arguments of the place are by `args`.
- * So a program may use regs[], memory and arg0 … arg9 one level below, and the variables of the session's
- * program. Conditions are evaluated once a firing, `raw`'s first; an argument when a clause first asks for
- * it. Neither is evaluated again for the firing's other ECBs, but an argument that lies in scratch memory,
- * and what has faulted.
+ * Site programs. A site may have a condition and arguments of its own. A program is a clause of the batch's
+ * DOF without aggregations, of at most VP_SITE_ARGS actions `trace(expression)`: its predicate is the
+ * condition (none: always), its n-th action's value is argN. A site's `raw` program computes the arguments of
+ * the place (the instruction's: a tracepoint's, from the registers that hold them), its `program` those of
+ * the probe in terms of these; without `raw`, the arguments of the place are by `args`. So a program may use
+ * regs[], memory and arg0 … arg9 one level below, and the variables of the session's program. Conditions are
+ * evaluated once a firing, `raw`'s first; an argument when a clause first asks for it. Neither is evaluated
+ * again for the firing's other ECBs, except an argument in scratch memory, and after a fault.
  */
 #define VP_SITE_ARGS 10u
 
@@ -199,7 +198,7 @@ struct vp_batch_site {
 	uint8_t length;    /* of the instruction */
 	uint8_t bytes[15]; /* as the operator's process read it; the engine compares before it plants */
 	/* Not 0: fires only in system call number syscall - 1, and only if the function is about to return to
-	 * what calls system calls' functions (facts.syscall_caller, syscall_callers_32): the site is in
+	 * the caller of system calls' functions (facts.syscall_caller, syscall_callers_32): the site is in
 	 * shared code that the call tail-calls. */
 	uint32_t syscall; /* … with VP_SYSCALL_32 or not; or VP_SYSCALL_NATIVE, VP_SYSCALL_COMPAT */
 	uint8_t room;     /* at least `length`: includes bytes after the instruction that never execute; in a
@@ -213,7 +212,7 @@ struct vp_batch_site {
 	uint32_t raw, program; /* 1 + index of a clause of the batch's DOF; 0: none. Only with VP_ARGS_SITE */
 	/* Only in a process: address of a static probe's semaphore, a 16-bit number without which the program
 	 * skips the place. The engine keeps it raised while the site is in its plan. 0: there is none, or it
-	 * is not to be raised */
+	 * must not be raised */
 	uint64_t semaphore;
 };
 

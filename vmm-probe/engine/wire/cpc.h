@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the CPU executes when the event is to count. */
+/* The mode of the CPU in which the event counts. */
 enum vp_cpc_mode {
 	VP_CPC_ALL,
 	VP_CPC_USER,
@@ -25,8 +25,8 @@ struct vp_cpc_event {
 /* Of all sessions at once. A CPU has fewer counters, and the kernel shares them out in time. */
 #define VP_CPC_MAX 32u
 
-/* As little as DTrace allows by default; of the clocks, which count nanoseconds, the shortest interval of
- * profile probes. */
+/* DTrace's default minimum; for the clocks, which count nanoseconds, the shortest interval of profile
+ * probes. */
 #define VP_CPC_LEAST    5000u
 #define VP_CPC_LEAST_NS 200000u
 /* The kernel's limit. */

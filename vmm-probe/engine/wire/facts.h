@@ -3,7 +3,7 @@
  * Facts: the constants that an engine needs of a guest. The operator's process finds them
  * (vmm-probe/guest/facts.c) and sends them with a session. The engine parses nothing of a guest; with the
  * facts it makes bounded, checked loads. All offsets are bytes; VP_NO_OFFSET: this kernel lacks the member,
- * and what depends on it reads as 0 (strings as "").
+ * and values that depend on it read as 0 (strings as "").
  */
 #ifndef VP_ENGINE_WIRE_FACTS_H
 #define VP_ENGINE_WIRE_FACTS_H
@@ -27,8 +27,7 @@ struct vp_text_range {
 	uint64_t start, end;
 };
 
-/* Where a process's copies of its memory are found after a fork (service/family.h). All, or none: init_task
- * is 0.
+/* For finding a process's copies of its memory after a fork (service/family.h). All, or none: init_task is 0.
  */
 struct vp_family_facts {
 	uint64_t init_task; /* the list of all processes begins there */
@@ -40,7 +39,7 @@ struct vp_family_facts {
 	uint32_t page_index; /* with the others: which page of a file it is. VP_NO_OFFSET: unknown */
 };
 
-/* What code that a guest executes itself may rely on (docs/design/017-resident-probes.md). All, or none:
+/* The constants for code that a guest executes itself (docs/design/017-resident-probes.md). All, or none:
  * image_end is 0. */
 struct vp_resident_facts {
 	uint64_t image_end; /* the kernel's image ends there */
@@ -54,8 +53,8 @@ struct vp_resident_facts {
 	uint64_t init_task;
 };
 
-/* How a process's mappings are found, and the pages of their files (hit/untouched.c). All, or none: vmemmap
- * is 0. A table of constants, as vp_facts is. */
+/* For finding a process's mappings, and the pages of their files (hit/untouched.c). All, or none: vmemmap is
+ * 0. A table of constants, as vp_facts is. */
 struct vp_mapping_facts {
 	uint64_t vmemmap; /* the first struct page */
 	uint32_t mm_pgd;
@@ -97,7 +96,7 @@ struct vp_facts {
 	uint32_t task_comm, task_comm_size;
 	uint32_t task_pid, task_tgid, task_real_parent, task_cred, task_start_time;
 	uint32_t task_sum_exec_runtime, task_exec_start, task_stack, task_mm, task_group_leader;
-	uint32_t task_thread_pointer; /* what the thread's own code has its thread-local storage by */
+	uint32_t task_thread_pointer; /* the base of the thread's own thread-local storage */
 	uint32_t task_status;         /* of thread_info: 32 bits, with VP_TASK_COMPAT */
 	/* struct cred: kuid_t and kgid_t are one u32 */
 	uint32_t cred_uid, cred_gid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which rows of which FRAMES (user_frames.h) a part of a process's address space has. */
+/* The rows of FRAMES (user_frames.h) for a part of a process's address space. */
 #ifndef VP_ENGINE_WIRE_FRAMES_MAP_H
 #define VP_ENGINE_WIRE_FRAMES_MAP_H
 

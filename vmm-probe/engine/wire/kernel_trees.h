@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The formats of two trees of Linux, for all who read them, in a hit and in the operator's process: the
- * xarray (include/linux/xarray.h), which maps numbers to entries, and the maple tree
- * (include/linux/maple_tree.h), which maps ranges of numbers. Offsets and lengths are in a kernel's types;
- * what is here are macros there.
+ * The formats of two trees of Linux, for readers in a hit and in the operator's process: the xarray
+ * (include/linux/xarray.h), which maps numbers to entries, and the maple tree (include/linux/maple_tree.h),
+ * which maps ranges of numbers. Offsets and lengths come from a kernel's types; these constants are macros
+ * there.
  */
 #ifndef VP_ENGINE_WIRE_KERNEL_TREES_H
 #define VP_ENGINE_WIRE_KERNEL_TREES_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Both: what an xarray has in its head and in each slot, and a maple tree in its root. */
+/* Both: the entry in an xarray's head and slots, and in a maple tree's root. */
 #define VP_ENTRY_TAG       3u /* low bits: 0 an address, 2 internal, else a value */
 #define VP_ENTRY_INTERNAL  2u
 #define VP_ENTRY_NOT_NODES 4096u /* internal entries above are nodes */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Notes: what stands in place of a frame's text where its names are not read at the hit. The engine writes a
- * kind and some numbers; the operator's process reads the names by them when the record arrives
- * (session/user_notes.h). A note is a string, so that it can stand among texts: no byte of it is 0, and its
- * first one begins no text.
+ * Notes: the placeholder of a frame's text where names are not read at the hit. The engine writes a kind and
+ * some numbers; by these the operator's process reads the names when the record arrives
+ * (session/user_notes.h). A note is a string, so that it fits among texts: no byte of it is 0, and its first
+ * byte begins no text.
  *
  * A number is written in groups of six bits, the lowest first, with bit 7 set in each byte, and bit 6 in each
  * but the last.
@@ -18,7 +18,8 @@
 enum vp_note_kind {
 	VP_NOTE_NONE,
 	VP_NOTE_HOTSPOT_METHOD, /* a frame of HotSpot's interpreter (method, bytecode - method): addresses */
-	VP_NOTE_HOTSPOT_CODE,   /* compiled code, or a stub (number of the compilation); its pc says which */
+	VP_NOTE_HOTSPOT_CODE, /* compiled code, or a stub (number of the compilation), distinguished by its pc
+			       */
 	VP_NOTE_KINDS,
 };
 
@@ -35,7 +36,7 @@ static inline bool vp_is_note(const char *text)
 	return first != VP_NOTE_NONE && first < VP_NOTE_KINDS;
 }
 
-/** Take the number at *at, and go on behind it. False: there is none, or it is too long. */
+/** Take the number at *at, and advance behind it. False: there is none, or it is too long. */
 static inline bool vp_note_take(const char **at, uint64_t *ret)
 {
 	uint64_t value = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A session's memory in the process of its engine. Shared memory is the operator's: its pages exist before an
- * engine maps them. All else is allocated in the VMM's process and charged to the VMM's memory cgroup, where
- * too much of it would kill the guest. So both sides compute a bound: the operator's process before it opens
- * a session, the engine when it receives the OPEN.
+ * engine maps them. All other memory is allocated in the VMM's process and charged to the VMM's memory
+ * cgroup, where too much of it would kill the guest. So both sides compute a bound: the operator's process
+ * before it opens a session, the engine when it receives the OPEN.
  */
 #ifndef VP_ENGINE_WIRE_PRIVATE_MEMORY_H
 #define VP_ENGINE_WIRE_PRIVATE_MEMORY_H

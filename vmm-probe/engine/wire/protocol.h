@@ -2,9 +2,9 @@
 /*
  * The control protocol between the operator's process (client) and an engine in a VMM
  * (server): SOCK_SEQPACKET on a UNIX socket of mode 0600, peer's uid checked (root, or the
- * VMM's own). The client reads from the kernel which process the server is (SO_PEERCRED): so the VMM itself
- * calls listen(), even on a socket that it was given. Each message is one struct vp_msg_* beginning with
- * struct vp_msg; large data is passed in sealed memfds. Both run on one host: host endianness and sizes.
+ * VMM's own). The client learns the server's process from the kernel (SO_PEERCRED): so the VMM itself calls
+ * listen(), even on a socket that it was given. Each message is one struct vp_msg_* beginning with struct
+ * vp_msg; large data is passed in sealed memfds. Both run on one host: host endianness and sizes.
  *
  * One connection is at most one session. When it closes, for any reason, the engine removes the session's
  * sites and frees it: that is the only clean-up, so `kill -9` of the client needs none of its own.
@@ -71,7 +71,7 @@ enum vp_msg_type {
 	VP_MSG_MODULES_REPLY,
 	VP_MSG_POLL,   /* poll: replies SWITCH_REPLY without an exchange */
 	VP_MSG_CPC,    /* can this event be counted for the vCPUs? */
-	VP_MSG_ACCESS, /* who has used the engines of this process? Before OPEN or after */
+	VP_MSG_ACCESS, /* the users of the engines of this process. Before OPEN or after */
 	VP_MSG_ACCESS_REPLY,
 	VP_MSG_REPLY,  /* of OPEN, FRAMES, ENABLE, START, STOP, CPC, and of any request that failed */
 	VP_MSG_FRAMES, /* with a memfd: user_frames.h */
@@ -134,7 +134,7 @@ struct vp_msg_reply {
 	struct vp_msg head;
 	uint32_t code; /* 0: done, else enum ot_err_code */
 	uint32_t pad;
-	char text[VP_ERROR_TEXT]; /* of the error; of a success, what the operator is to know of it, or "" */
+	char text[VP_ERROR_TEXT]; /* of the error; of a success, a note for the operator, or "" */
 };
 
 struct vp_msg_patches_reply {
@@ -145,9 +145,9 @@ struct vp_msg_patches_reply {
 
 /*
  * A guest loads and unloads modules while it is traced. A vCPU that is at a VP_SENTINEL_MODULE_* waits there,
- * VP_MODULES_HOLD_NS at most, until the sites of a module that goes are out of the plan, and until each
- * client has read the one that comes and has enabled what it wants of it (ENABLE). A client that did not
- * answer within that time is not waited for until it has caught up.
+ * VP_MODULES_HOLD_NS at most, until the sites of an unloaded module are out of the plan, and until each
+ * client has read a loaded one and has enabled its probes (ENABLE). A client that did not answer within that
+ * time is not waited for until it has caught up.
  */
 #define VP_MODULES_HOLD_NS 200000000ull
 #define VP_MODULES_KEPT    64u
@@ -161,10 +161,10 @@ struct vp_module_event {
 
 struct vp_msg_modules {
 	struct vp_msg head;
-	uint64_t seen; /* number of the last event that the client is done with */
+	uint64_t seen; /* number of the last event that the client has handled */
 };
 
-/* Only root's word about a log is believed. */
+/* Only root is believed about a log. */
 struct vp_msg_access {
 	struct vp_msg head;
 	uint64_t logged; /* the client has put the records up to this number in the system's log; 0: none */
@@ -183,7 +183,8 @@ struct vp_msg_modules_reply {
 	struct vp_msg head;
 	uint64_t last; /* number of the last event of all */
 	uint32_t n;    /* events, up to that one. Less than last - seen: the older ones are forgotten */
-	uint32_t late; /* modules that came and for which the guest did not wait until the client was done */
+	uint32_t late; /* modules that were loaded and for which the guest did not wait until the client was
+			  done */
 	struct vp_module_event events[VP_MODULES_KEPT];
 };
 
@@ -193,10 +194,10 @@ struct vp_msg_modules_reply {
 struct vp_msg_open {
 	struct vp_msg head;
 	uint64_t bufsize, aggsize;             /* of one half, bytes */
-	uint64_t globals_offset, globals_size; /* in what all engines share, as … */
+	uint64_t globals_offset, globals_size; /* in the memory that all engines share, as … */
 	uint64_t dynvars_offset, dynvars_size;
 	uint64_t specs_offset;   /* … these: nspec × uint64_t: speculations, see speculation.c */
-	uint64_t status_offset;  /* where its own begins: nvcpus × struct vp_vcpu_status */
+	uint64_t status_offset;  /* start of its own memory: nvcpus × struct vp_vcpu_status */
 	uint64_t buffers_offset; /* of the vCPUs' buffers, see vp_shared_layout() */
 	uint32_t strsize, stackframes, ustackframes, jstackframes, jstackstrsize;
 	uint32_t nspec;

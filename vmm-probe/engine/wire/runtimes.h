@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a process's runtime keeps the frames of the programs that it interprets: addresses in the process,
- * and offsets in the runtime's structures. The operator's process finds them (session/runtimes.h) and sends
- * them with FRAMES. The engine takes each for any number: whatever it leads to is loaded as user memory.
+ * The layout of the frames of programs that a process's runtime interprets: addresses in the process, and
+ * offsets in the runtime's structures. The operator's process finds them (session/runtimes.h) and sends them
+ * with FRAMES. The engine trusts none of them: each address is loaded as user memory.
  */
 #ifndef VP_ENGINE_WIRE_RUNTIMES_H
 #define VP_ENGINE_WIRE_RUNTIMES_H
@@ -36,16 +36,16 @@ enum vp_python_runs {
  * PyUnicodeObject, PyBytesObject. */
 struct vp_python {
 	uint64_t interpreters;  /* address of the pointer to the first interpreter */
-	uint64_t code_type;     /* address of what the type of each code object is */
+	uint64_t code_type;     /* address of the type of code objects */
 	uint32_t runs;          /* enum vp_python_runs */
 	uint32_t thread_record; /* the pointer to the innermost record; VP_NO_OFFSET: there are none */
 	uint32_t thread_frame;  /* without records: the pointer to the innermost frame */
 	uint32_t record_frame, record_previous; /* the latter only with VP_PYTHON_RECORDS */
 	uint32_t interpreter_next, interpreter_threads;
 	uint32_t thread_next;
-	uint32_t thread_id; /* what pthread_self() is there: its thread pointer */
+	uint32_t thread_id; /* the result of pthread_self() there: its thread pointer */
 	uint32_t frame_code, frame_previous, frame_instruction;
-	uint32_t frame_mark; /* the byte that enum vp_python_runs speaks of */
+	uint32_t frame_mark; /* the byte of enum vp_python_runs */
 	uint32_t object_type;
 	uint32_t code_filename, code_name, code_first_line, code_lines, code_instructions;
 	uint32_t string_length, string_state, string_ascii,
@@ -53,9 +53,9 @@ struct vp_python {
 	uint32_t bytes_size, bytes_data;
 };
 
-/* HotSpot interprets Java's methods and compiles those that run often. The code of its interpreter, what it
- * has compiled, and its stubs are pieces of a few heaps. A heap has a byte for each segment of itself: how
- * many segments the piece began before, or a smaller step towards there; 0: here. */
+/* HotSpot interprets Java's methods and compiles those that run often. The code of its interpreter, compiled
+ * methods, and its stubs are pieces of a few heaps. A heap has a byte for each segment of itself: how many
+ * segments the piece began before, or a smaller step towards there; 0: here. */
 #define VP_HOTSPOT_HEAPS   5u
 #define VP_HOTSPOT_NOTHING 0xffu /* such a byte, of a segment that is not in use */
 
@@ -81,14 +81,14 @@ struct vp_hotspot {
 
 /* Erlang's machine runs its processes on threads of its own, the schedulers; one function interprets them. It
  * has the process's stack pointer and instruction in registers, and stores them in the process only before
- * calls of what may change them. */
+ * calls of functions that may change them. */
 enum vp_beam_register { VP_BEAM_STACK, VP_BEAM_INSTRUCTION, VP_BEAM_REGISTERS };
 
 #define VP_BEAM_SCHEDULERS \
 	3u /* kinds: normal ones, dirty ones for computing, dirty ones for input and output */
 
-/* Of the table of modules there are three, of which one is in use. Each has a pointer to an array, and how
- * many of its entries, which are sorted, are used; an entry is where a module's code begins, and its end. */
+/* Of the table of modules there are three, of which one is in use. Each has a pointer to a sorted array, and
+ * the number of its used entries; an entry is the beginning and the end of a module's code. */
 #define VP_BEAM_TABLES      3u
 #define VP_BEAM_TABLE_SIZE  32u
 #define VP_BEAM_MODULE_SIZE 16u
@@ -96,7 +96,7 @@ enum vp_beam_register { VP_BEAM_STACK, VP_BEAM_INSTRUCTION, VP_BEAM_REGISTERS };
 #define VP_BEAM_ATOM_SHIFT  6u  /* an atom's term, shifted to the right, is its number */
 #define VP_BEAM_ATOMS_SHIFT 10u /* log2 of how many atoms a page of their table has: pointers to them */
 
-/* The array of a kind of schedulers: addresses of the pointer to it, and of how many it has. */
+/* The array of a kind of schedulers: addresses of the pointer to it, and of its length. */
 struct vp_beam_schedulers {
 	uint64_t first, count;
 };

@@ -32,7 +32,7 @@ struct vp_vcpu_status {
 	uint64_t exit_pending; /* exit() was called: status + 1, else 0 */
 	uint64_t hits;         /* firings of ECBs */
 	uint64_t agent_lost;   /* events for which the guest's agent had no room */
-	uint64_t modules;      /* of vCPU 0: number of the last event that VP_MSG_MODULES tells of */
+	uint64_t modules;      /* of vCPU 0: number of the last event that VP_MSG_MODULES reports */
 	uint64_t guest_end;    /* of vCPU 0: enum vp_guest_end; not 0: the engine has stopped the session */
 };
 _Static_assert(sizeof(struct vp_vcpu_status) % 64 == 0,
@@ -43,8 +43,8 @@ _Static_assert(sizeof(struct vp_vcpu_status) % 64 == 0,
 #define VP_AGG_INSIDE 0x80000000u
 
 /*
- * A fault, as a record in the principal half: what the consumer prints as "error on enabled probe
- * ID …". It replaces the clause's own record.
+ * A fault, as a record in the principal half, which the consumer prints as "error on enabled probe ID …". It
+ * replaces the clause's own record.
  */
 #define VP_EPID_FAULT 0xffffffffu
 
@@ -63,10 +63,10 @@ struct vp_fault_record {
  * exchanged only once the session has left the active state. */
 enum { VP_BUF_RING = 0, VP_BUF_FILL = 1, VP_BUF_SWITCH = 2 };
 
-/** The layout of what an engine and its client share: computes the offsets in @p open from its sizes and
- * returns the total size. Up to status_offset, a multiple of the page size, it is the memory that all engines
- * of the session share. LIMIT: over 64 GiB. An engine only requires that its parts are in bounds, aligned to
- * 64, and disjoint. */
+/** The layout of the memory that an engine and its client share: computes the offsets in @p open from its
+ * sizes and returns the total size. Up to status_offset, a multiple of the page size, it is the memory that
+ * all engines of the session share. LIMIT: over 64 GiB. An engine only requires that its parts are in bounds,
+ * aligned to 64, and disjoint. */
 OT_MUST_CHECK struct ot_err *vp_shared_layout(struct vp_msg_open *open, uint64_t *ret_total);
 
 /** Offsets of a vCPU's halves in it. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How to walk the stacks of programs without frame pointers: rules made from the .eh_frame of the files that
- * some processes have mapped, which the operator's process sends with FRAMES, in sealed memfds; and where
- * their runtimes keep the frames of what they interpret (runtimes.h). The engine maps them read-only and
- * treats them as hostile: the counts are checked once, each index whenever it is used. A file's rows come
- * once: processes that are met later refer to the FRAMES that brought them.
+ * some processes have mapped, which the operator's process sends with FRAMES, in sealed memfds; and the
+ * layouts of their runtimes' frames (runtimes.h). The engine maps them read-only and treats them as hostile:
+ * the counts are checked once, each index whenever it is used. A file's rows come once: processes that are
+ * met later refer to the FRAMES that brought them.
  *
  *   header | nprocesses × struct vp_frames_process | nruntimes × struct vp_runtime |
  *   nmaps × struct vp_frames_map | nrows × struct vp_frame_row
@@ -42,7 +42,7 @@ struct vp_frame_row {
 			  * saved so many bytes from the CFA, a multiple of 8; 0: it is what it was */
 };
 
-/* One that comes again, as it has mapped something since, replaces what was sent of it before. */
+/* A process that is sent again, because it has mapped something since, replaces the earlier one. */
 struct vp_frames_process {
 	struct vp_batch_process id;
 	uint32_t first_map, nmaps;

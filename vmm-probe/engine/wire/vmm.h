@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The VMM of an engine, as the engine reports it: RAM, what may be and was changed in guest text, how the
- * guest ended. */
+/* The VMM of an engine, as the engine reports it: RAM, possible and present changes of guest text, the
+ * guest's end. */
 #ifndef VP_ENGINE_WIRE_VMM_H
 #define VP_ENGINE_WIRE_VMM_H
 
@@ -16,7 +16,7 @@ struct vp_ram_range {
 	uint32_t pad;
 };
 
-/* What a backend that changes guest text can do; the operator's process requests nothing else. */
+/* The capabilities of a backend that changes guest text; the operator's process requests nothing else. */
 enum {
 	VP_TRAPS_TEXT = 1,  /* it does change guest text: sites must fit, and sentinels are needed */
 	VP_TRAPS_INT3 = 2,  /* a trap of one byte */
@@ -40,15 +40,15 @@ struct vp_patch {
 struct vp_patching {
 	uint64_t windows; /* times that all traps were removed from the guest */
 	uint64_t out_ns;  /* … and the total time of that, until now */
-	uint64_t
-	    lost; /* times that a site was lost, for a while or for good: the guest has changed its bytes */
+	uint64_t lost;    /* times that a site was lost, temporarily or permanently: the guest has changed its
+			     bytes */
 };
 
 /* A VMM's statistics of each vCPU. */
 #define VP_VM_STATS_MAX 128u
 #define VP_VM_STAT_NAME 48u
 
-/* How a guest ended, as its VMM knows it. */
+/* How a guest ended, by its VMM's knowledge. */
 enum vp_guest_end {
 	VP_GUEST_RUNS,
 	VP_GUEST_POWERED_OFF,
