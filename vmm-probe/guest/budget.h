@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Limits on what reading a guest may cost this process. All counts and sizes come from guest bytes, so they
+ * Limits on the cost of reading a guest in this process. All counts and sizes come from guest bytes, so they
  * may not be the only bound: an operation has a budget, each of its parts is a reading of readings.h with its
- * share, and a part that exceeds its share fails with one line that names it and says what is missing then.
+ * share, and a part that exceeds its share fails with one line that names it and the missing result.
  *
  * Times are for a host that reads another process's memory in less than five microseconds. On slower hosts
  * (emulated ones) they are multiplied, 16 times at most; the guest has no influence on that.
@@ -26,13 +26,14 @@ struct vp_budget {
 	const struct vp_reading *reading; /* the part: its limits, and its words for messages */
 	uint64_t memory;                  /* bytes that the part may still allocate */
 	uint64_t guest;                   /* bytes that it may still read */
-	uint64_t cpu_end_ns;              /* of this thread's CPU time; paused: what is left */
+	uint64_t cpu_end_ns;              /* of this thread's CPU time; paused: the rest */
 	uint64_t wall_end_ns;             /* of the monotonic clock; 0: none */
 	uint64_t wall_ms;                 /* all parts together */
-	uint64_t waited_ns;      /* what this thread had waited for a CPU; wall_end_ns allows for it */
-	bool patient;            /* no limits of time */
+	uint64_t
+	    waited_ns; /* the time for which this thread had waited for a CPU; wall_end_ns allows for it */
+	bool patient;  /* no limits of time */
 	bool has_read_all;       /* more than `guest` was to be read: the part is over */
-	bool has_taken_all;      /* more than `memory` was to be taken where that ends the part, too */
+	bool has_taken_all;      /* more than `memory` was requested in a case that ends the part, too */
 	uint64_t number;         /* no other budget of this process has it */
 	struct vp_budget *outer; /* of the same thread; suspended */
 	uint64_t shared_memory, shared_guest; /* a share's, when it began */
@@ -48,9 +49,9 @@ void vp_budget_end(struct vp_budget *budget);
  * it waited for a CPU, and its parent limits its life. */
 void vp_budget_leave_wall(void);
 
-/** Put a share of the budget in force into force, in its place: what @p reading says, but no more than is
- * left of the whole, which pays for what the share uses. For one of many things of the guest's, of which each
- * could be made to use up the whole. A share has no parts of its own. */
+/** Replace the budget in force by a share of it: the limits of @p reading, but no more than the rest of the
+ * whole, which is charged for the share's use. For one of many objects of the guest, each of which could be
+ * made to use up the whole. A share has no parts of its own. */
 void vp_budget_share(struct vp_budget *share, const struct vp_reading *reading);
 /** True: the share is used up, and the whole is not. */
 bool vp_budget_share_end(struct vp_budget *share);
@@ -70,13 +71,13 @@ void vp_budget_resume(struct vp_budget *budget);
 /** Charge memory to the part, or return it. LIMIT: it exceeds the share; nothing is charged. */
 OT_MUST_CHECK struct ot_err *vp_budget_take(uint64_t bytes);
 void vp_budget_give(uint64_t bytes);
-/** The same where what is missing would be taken for what the guest does not have. False: it exceeds the
+/** The same where missing data would be mistaken for data that the guest does not have. False: it exceeds the
  * share, and the part is over. */
 OT_MUST_CHECK bool vp_budget_take_or_end(uint64_t bytes);
-/** Which budget is in force: what was taken of one is no other's to be given back to. 0: none. */
+/** The number of the budget in force: memory must be returned to the budget that was charged. 0: none. */
 uint64_t vp_budget_number(void);
 
-/** Charge what is about to be read of the guest. LIMIT: it exceeds the share; the part is then over. */
+/** Charge a read of the guest before it is made. LIMIT: it exceeds the share; the part is then over. */
 OT_MUST_CHECK struct ot_err *vp_budget_read(uint64_t bytes);
 
 /** LIMIT: the part's time is over, or it has read all that it may. Reads two clocks: call it once in a few

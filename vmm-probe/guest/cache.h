@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What came of a file that the operator named (where functions are inlined), stored by the build id of the
- * kernel that it is about. What is read of a guest's memory is never stored for sessions: another guest's
- * would read it. (Its probes' names are, for a shell's completion alone.)
+ * Results from a file that the operator named (the copies of inlined functions), stored by the kernel's build
+ * id. Data of a guest's memory is never stored for sessions, because another guest's session would read it.
+ * (Its probes' names are, for a shell's completion alone.)
  */
 #ifndef VP_GUEST_CACHE_H
 #define VP_GUEST_CACHE_H
@@ -19,8 +19,8 @@ struct vp_cache;
 OT_MUST_CHECK struct ot_err *vp_cache_open(const char *dir, struct vp_cache **ret);
 void vp_cache_close(struct vp_cache *cache);
 
-/** A file about the kernel of that build id: @p kind is its name's suffix. What is read is what this user's
- * outsight has written. *ret is owned by the caller. NOT_FOUND: there is none, or it is invalid. */
+/** A file about the kernel of that build id: @p kind is its name's suffix. It was written by this user's
+ * outsight. *ret is owned by the caller. NOT_FOUND: there is none, or it is invalid. */
 OT_MUST_CHECK struct ot_err *vp_cache_read(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
 					   const char *kind, char **ret, size_t *ret_len);
 /** Write such a file; an existing one is replaced atomically. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A guest's processes, modules, sockets, mounts and libraries, found in several independent kernel structures
- * (ways): what was unlinked from one of them is still in the others. Memory is only read, while the guest
- * runs: links are checked in both directions, and a walk that detects a change is repeated. All of it is
- * guest memory, so every walk is bounded.
+ * (ways): an object that was unlinked from one of them is still in the others. Memory is only read, while the
+ * guest runs: links are checked in both directions, and a walk that detects a change is repeated. All of it
+ * is guest memory, so every walk is bounded.
  */
 #ifndef VP_GUEST_CENSUS_H
 #define VP_GUEST_CENSUS_H
@@ -18,7 +18,7 @@
 #define VP_FOUND_NAME  72         /* of a process or module, with its NUL */
 #define VP_FOUND_MAX   (1u << 18) /* processes, modules, mounts, in a guest */
 #define VP_THREADS_MAX (1u << 20)
-#define VP_SOCKETS_MAX (1u << 20) /* that are looked at, of all network namespaces */
+#define VP_SOCKETS_MAX (1u << 20) /* that are read, of all network namespaces */
 
 /* Ways to a process. */
 enum {
@@ -52,7 +52,7 @@ enum {
 };
 
 struct vp_found {
-	uint64_t id;       /* the PID of a process; 0: what is identified by its name */
+	uint64_t id;       /* the PID of a process; 0: the item is identified by its name */
 	uint64_t since_ns; /* start time of the process, by the guest's clock; 0: unknown */
 	uint64_t owner; /* the lowest PID that has the socket open, or whose program the file is; 0: none, or
 			   unknown */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a contained reader answers: blocks without pointers, put together in the child and taken apart in its
- * parent. Taking one checks everything: an answer is as hostile as the guest.
+ * The answers of contained readers: blocks without pointers, written by the child and parsed by its parent.
+ * Taking one checks everything: an answer is as hostile as the guest.
  */
 #ifndef VP_GUEST_CONTAINED_INTERNAL_H
 #define VP_GUEST_CONTAINED_INTERNAL_H
@@ -20,7 +20,7 @@ struct vp_answer_symbol {
 	uint8_t type, flags;
 };
 
-/* Symbols and their names as they stand in an answer. */
+/* Symbols and their names in an answer. */
 struct vp_answer_symbols {
 	const struct vp_answer_symbol *symbols;
 	const char *names;
@@ -40,7 +40,7 @@ OT_MUST_CHECK struct ot_err *vp_answer_take_symbols(const struct vp_answer_symbo
 
 void vp_answer_put_core(const struct vp_guest *guest, struct ot_buf *out);
 
-/* Fill in what vp_guest_read_core() would have, but for the bytes of the types: they stay in @p data
+/* Fill in the same members as vp_guest_read_core(), except the bytes of the types: they stay in @p data
  * (*ret_btf NULL: there are none). A budget is in force. BAD_DATA: not an answer; the guest is to be
  * destroyed. */
 OT_MUST_CHECK struct ot_err *vp_answer_take_core(const void *data, size_t len, struct vp_guest *guest,
@@ -50,8 +50,8 @@ OT_MUST_CHECK struct ot_err *vp_answer_take_core(const void *data, size_t len, s
 
 void vp_answer_put_modules(const struct vp_arrivals *found, struct ot_buf *out);
 
-/* *ret, initialised, becomes what vp_guest_find_modules() would have found; also after an error it is to be
- * freed. A budget is in force. BAD_DATA: not an answer. */
+/* *ret, initialised, becomes the result of vp_guest_find_modules(); it must be freed also after an error. A
+ * budget is in force. BAD_DATA: not an answer. */
 OT_MUST_CHECK struct ot_err *vp_answer_take_modules(const void *data, size_t len, struct vp_arrivals *ret);
 
 #endif

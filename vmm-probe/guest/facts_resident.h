@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What code that the guest executes itself may rely on. */
+/* Constants for code that the guest executes itself. */
 #ifndef VP_GUEST_FACTS_RESIDENT_H
 #define VP_GUEST_FACTS_RESIDENT_H
 
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/guest/guest.h"
 
-/** All that is needed for it, or none: then ret->image_end is 0. */
+/** All of these constants, or none: then ret->image_end is 0. */
 void vp_facts_resident(struct vp_guest *guest, struct vp_resident_facts *ret);
 
 #endif

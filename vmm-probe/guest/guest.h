@@ -45,7 +45,7 @@ struct vp_guest_opts {
 	const char *cache_dir; /* NULL: ${XDG_CACHE_HOME:-~/.cache}/outsight */
 	/* No limit of time: a dump may be large and on a slow disk, a gdb stub is slow. */
 	bool patient;
-	bool is_still; /* it does not run, as a dump: what changes while it is read never settles */
+	bool is_still; /* it does not run, like a dump: data that is inconsistent never settles */
 	/* Called before each step with its description ("locating the kernel"), or NULL; as long as the guest
 	 * is open. */
 	void (*progress)(void *ctx, const char *step);
@@ -86,14 +86,14 @@ const struct vp_btf *vp_guest_btf(const struct vp_guest *guest); /* of the core 
 #define VP_GUEST_ARRIVALS_MAX 4096u
 
 /** Read the list of modules again, and the symbols of those that came since: their `nth` is above what
- * vp_guest_arrivals() was. What getters returned of modules, and symbols (not their names), is invalid then.
- * BUSY: the list keeps changing. LIMIT: more than VP_GUEST_ARRIVALS_MAX came, or the budget is used up.
- * FAULT, BAD_DATA: the guest's bytes. After an error the modules are unchanged. In this process, as
+ * vp_guest_arrivals() was. Earlier results of getters for modules and symbols (not their names) are then
+ * invalid. BUSY: the list keeps changing. LIMIT: more than VP_GUEST_ARRIVALS_MAX came, or the budget is used
+ * up. FAULT, BAD_DATA: the guest's bytes. After an error the modules are unchanged. In this process, as
  * vp_guest_open(). */
 OT_MUST_CHECK struct ot_err *vp_guest_modules_update(struct vp_guest *guest);
 /** Modules that came since the guest was opened. */
 uint64_t vp_guest_arrivals(const struct vp_guest *guest);
-/** The module whose struct module was at @p addr has gone: one that is found there later is another one. */
+/** The module whose struct module was at @p addr has gone: a later one at that address is another module. */
 void vp_guest_module_gone(struct vp_guest *guest, struct vp_gva addr);
 
 /** KASLR's shift: _text minus its link address (0xffffffff81000000). */
@@ -104,7 +104,7 @@ OT_MUST_CHECK struct ot_err *vp_guest_symbol(const struct vp_guest *guest, const
 					     struct vp_gva *ret);
 /** The same of a symbol that some kernels lack. False: this one does. */
 bool vp_guest_find_symbol(const struct vp_guest *guest, const char *name, uint64_t *ret);
-/** The same of one that is no per-CPU variable, which may be at 0. */
+/** The same of a symbol that is not a per-CPU variable, which may be at 0. */
 uint64_t vp_guest_symbol_or_0(const struct vp_guest *guest, const char *name);
 
 /* The kernel's raw ORC tables: `ip` contains i32 entries, each relative to its own address (ip_addr + 4 * i);
@@ -129,13 +129,13 @@ OT_MUST_CHECK struct ot_err *vp_guest_module_btf(struct vp_guest *guest, const s
 
 /** The inlined copies of the core kernel's functions, by the debugging information of the vmlinux that the
  * guest was opened with: read at the first call, by a confined child, or taken from the cache. UNSUPPORTED:
- * there is no such file, or it can't be known to be this kernel's. Else as vp_confined_run(). */
+ * there is no such file, or it can't be verified to be this kernel's. Else as vp_confined_run(). */
 OT_MUST_CHECK struct ot_err *vp_guest_copies(struct vp_guest *guest, const struct vp_copies **ret);
 
 /** The vmlinux that the guest was opened with; NULL: none. */
 const char *vp_guest_vmlinux(const struct vp_guest *guest);
 
-/** What is missing although the guest could be opened ("no BTF: …"), a line each; "": nothing. */
+/** The missing parts, although the guest could be opened ("no BTF: …"), a line each; "": none. */
 const char *vp_guest_note(const struct vp_guest *guest);
 
 /** Add a line "WHAT: the error" to that and consume @p err (NULL: nothing is missing). Errors of this process

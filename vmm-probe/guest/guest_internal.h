@@ -36,7 +36,7 @@ struct vp_guest {
 /* A guest of which nothing has been read; NULL: out of memory. guest.c */
 struct vp_guest *vp_guest_new(const struct vp_guest_opts *opts);
 
-/* Remember the file of @p opts, and free what is remembered. */
+/* Remember the file of @p opts, and free it. */
 OT_MUST_CHECK struct ot_err *vp_guest_file_set(struct vp_guest *guest, const struct vp_guest_opts *opts);
 void vp_guest_file_deinit(struct vp_guest *guest);
 
@@ -49,21 +49,21 @@ OT_MUST_CHECK struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const
 OT_MUST_CHECK struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *image);
 
 /* Read the list of modules at @p head with the guest's layout, which it must have. A walk that meets a change
- * is repeated a few times; ret->torn then says whether the last one did too. @p ret is initialised.
+ * is repeated a few times; ret->torn is set if the last one met one too. @p ret is initialised.
  * guest_modules.c */
 OT_MUST_CHECK struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_gva head,
 						   struct vp_modules *ret);
 
 /*
- * A guest is opened in three steps. The first and the third parse what the guest holds; each leaves what can
- * be handed to another process and checked there. The budget of the whole is in force.
+ * A guest is opened in three steps. The first and the third parse guest memory; each leaves a result that can
+ * be passed to another process and checked there. The budget of the whole is in force.
  */
 
 /* The kernel, its symbols, and the bytes of its types. guest.c */
 OT_MUST_CHECK struct ot_err *vp_guest_read_core(struct vp_guest *guest, const struct vp_guest_opts *opts);
 
 /* Check the bytes of the types (NULL: there are none) and index a copy of them, and find the modules' layout
- * in it; a note says what is missing. guest_types.c */
+ * in it; a note names missing parts. guest_types.c */
 OT_MUST_CHECK struct ot_err *vp_guest_index_types(struct vp_guest *guest, const uint8_t *data, size_t size);
 
 /* Modules of a guest, and symbols of those that are new to it: in a table of their own, not finished, in
@@ -75,12 +75,12 @@ struct vp_arrivals {
 void vp_arrivals_deinit(struct vp_arrivals *arrivals);
 
 /* Read the list of modules, and the symbols of those that @p guest does not know yet. @p opening: all of them
- * are there from the start, and a list that changes is taken as far as it could be read. *ret is
- * initialised. Errors as vp_guest_modules_update(). guest_modules.c */
+ * exist from the start, and of a list that changes the part that could be read is taken. *ret is initialised.
+ * Errors as vp_guest_modules_update(). guest_modules.c */
 OT_MUST_CHECK struct ot_err *vp_guest_find_modules(struct vp_guest *guest, bool opening,
 						   struct vp_arrivals *ret);
-/* Make them the guest's; what is in @p found but its symbols' table is moved. After an error the modules are
- * unchanged, and the symbols are whole. guest_modules.c */
+/* Make them the guest's; the contents of @p found, except its symbols' table, are moved. After an error the
+ * modules are unchanged, and the symbols are complete. guest_modules.c */
 OT_MUST_CHECK struct ot_err *vp_guest_take_modules(struct vp_guest *guest, bool opening,
 						   struct vp_arrivals *found);
 

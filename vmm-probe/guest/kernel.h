@@ -36,7 +36,7 @@ struct vp_kernel {
 	uint8_t build_id[VP_BUILD_ID_MAX];
 	size_t build_id_len;
 	uint64_t token_table; /* kallsyms_token_table from vmcoreinfo, else 0 */
-	bool unmapped;        /* by no vCPU's page table: it may be what a reset has left in RAM */
+	bool unmapped;        /* found by no vCPU's page table: it may be left in RAM from before a reset */
 };
 
 /* A copy of the image, with zeros for holes. */

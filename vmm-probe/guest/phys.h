@@ -27,8 +27,8 @@ struct vp_phys;
 OT_MUST_CHECK struct ot_err *vp_phys_create(struct vp_phys **ret);
 void vp_phys_destroy(struct vp_phys *phys);
 
-/** Close what it is read by: from now on every read is a FAULT. The guest has ended, and its memory is not to
- * be kept by those who might have read it. */
+/** Close its descriptors: from now on every read is a FAULT. The guest has ended, and a reader must not keep
+ * its memory allocated. */
 void vp_phys_leave(struct vp_phys *phys);
 
 /** Add @p size bytes at @p gpa (both multiples of the page size), backed by the file from @p offset on. The
@@ -66,7 +66,7 @@ OT_MUST_CHECK struct ot_err *vp_phys_next_data(const struct vp_phys *phys, struc
 /** The descriptors that reading needs: *ret_n of them, in memory that the caller frees. */
 OT_MUST_CHECK struct ot_err *vp_phys_fds(const struct vp_phys *phys, int **ret, unsigned *ret_n);
 
-/** In a child that has those descriptors and nothing else: have @p reader read what is not read through them.
+/** In a child that has those descriptors and nothing else: have @p reader read all other memory.
  */
 void vp_phys_set_reader(struct vp_phys *phys, vp_phys_reader reader, void *arg);
 

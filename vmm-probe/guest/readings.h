@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every reading of a guest, and what it may cost this process: one line each, of which budget.c makes a
- * record. docs/limits.md shows this table; tests/layering/readings.py holds it against the document, and each
- * file that reads a guest against the readings that it does.
+ * Every reading of a guest, and its limits in this process: one line each, from which budget.c makes a
+ * record. docs/limits.md shows this table; tests/layering/readings.py compares it with the document, and each
+ * file that reads a guest with its readings.
  *
  *   name         VP_READ_NAME
  *   what         in messages: "reading WHAT takes more than …"
@@ -11,7 +11,7 @@
  *   CPU, wall    ms, on a host that reads another process's memory in a few microseconds. Wall time counts
  *                from the first reading of an operation, without the time in which this thread waited for a
  *                CPU; 0: another one begins that operation
- *   without      what there is not once it is given up; ends the message
+ * without what is missing once it is given up; ends the message
  *
  * The child's readings (copies) are limited by the kernel: confined/confined.h.
  */

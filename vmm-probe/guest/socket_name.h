@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a socket is called when views of a guest are compared: by its two ends. */
+/* The name of a socket for comparing views of a guest: its two ends. */
 #ifndef VP_GUEST_SOCKET_NAME_H
 #define VP_GUEST_SOCKET_NAME_H
 
@@ -15,8 +15,8 @@ struct vp_socket_id {
 	uint16_t local_port, peer_port; /* in host order */
 };
 
-/** "tcp 10.0.0.2:22 10.0.0.1:50000", "tcp6 [::]:22 listening", "udp 0.0.0.0:68". A peer without a port is
- * none. */
+/** "tcp 10.0.0.2:22 10.0.0.1:50000", "tcp6 [::]:22 listening", "udp 0.0.0.0:68". A peer without a port does
+ * not count. */
 void vp_socket_name(const struct vp_socket_id *id, char name[VP_SOCKET_NAME]);
 
 #endif

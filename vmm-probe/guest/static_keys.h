@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's tables of code that it patches by itself: where static keys are tested (jump entries) and
- * where static calls are made, in the core kernel and in its modules.
+ * The kernel's tables of code that it patches by itself: the branches on static keys (jump entries) and the
+ * static calls, in the core kernel and in its modules.
  *
  * struct jump_entry { s32 code, target; long key } (include/linux/jump_label.h; relative on x86-64
  * since 4.19) and struct static_call_site { s32 addr, key } (include/linux/static_call_types.h) contain
- * distances from their own members. The tables are a hostile guest's bytes: nothing here says that there is
- * code at an address.
+ * distances from their own members. The tables are a hostile guest's bytes: nothing here guarantees that
+ * there is code at an address.
  */
 #ifndef VP_GUEST_STATIC_KEYS_H
 #define VP_GUEST_STATIC_KEYS_H

@@ -49,7 +49,7 @@ OT_MUST_CHECK struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t ad
 					   uint16_t module, uint8_t flags, const char *name, size_t len);
 /** Take out of a table, finished or not, the symbols and ranges of module number @p module (-1: of none), and
  * those of any module in [@p start, @p end). The core kernel's stay. Until it is finished again nothing may
- * be looked up, and then symbols are others; names stay valid. */
+ * be looked up, and afterwards pointers to symbols are invalid; names stay valid. */
 void vp_symtab_drop(struct vp_symtab *symtab, int module, uint64_t start, uint64_t end);
 /** Sort (symbols of one address stay in the order of addition), index, and flag the core kernel's symbols by
  * __per_cpu_start and __per_cpu_end, _sdata and _edata. Nothing may be added afterwards. */

@@ -24,7 +24,7 @@ struct vp_guest_tracepoint {
 	const char *system; /* of its trace event: "sched"; "": it has none */
 	uint64_t gva;       /* of the struct tracepoint */
 	uint64_t key;       /* of the static key that enables it */
-	uint64_t regfunc;   /* what is called when it is enabled for the first time; 0: nothing */
+	uint64_t regfunc;   /* the function that is called when it is enabled for the first time; 0: none */
 	uint64_t call_key;  /* of the static call key of the calls that are its events; 0: none */
 };
 

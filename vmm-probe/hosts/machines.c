@@ -261,7 +261,7 @@ static void mark_taken(struct list *list)
 }
 
 /* proc(5): with hidepid= other users' processes are not there. */
-static void look_at_proc(struct list *list)
+static void note_hidden_processes(struct list *list)
 {
 	if (access("/proc/1/cmdline", R_OK))
 		ot_buf_puts(&list->unseen,
@@ -278,7 +278,7 @@ static struct ot_err *collect(const char *uri, struct list *list)
 	OT_TRY(add_engines(list));
 	OT_TRY(vp_qemu_list(&qemus, &n));
 	OT_TRY(add_processes(list, qemus, n));
-	look_at_proc(list);
+	note_hidden_processes(list);
 	OT_TRY(open_usual(uri, lv, &nlv, &list->unseen));
 	struct ot_err *err = NULL;
 	for (size_t i = 0; i < nlv; i++) {

@@ -238,7 +238,7 @@ static const struct vp_map *find_map(const struct process *p, uint64_t addr, str
 }
 
 /* The process, read once in each round. NULL: none can be read, or be kept. */
-static struct process *look_at(struct vp_user_symbols *us, uint64_t pid)
+static struct process *current_process(struct vp_user_symbols *us, uint64_t pid)
 {
 	struct process *p = pid && vp_user_symbols_can_read(us) ? process_of(us, pid) : NULL;
 
@@ -253,7 +253,7 @@ static struct process *look_at(struct vp_user_symbols *us, uint64_t pid)
 
 void vp_user_symbols_see(struct vp_user_symbols *us, uint64_t pid, uint64_t addr)
 {
-	struct process *p = look_at(us, pid);
+	struct process *p = current_process(us, pid);
 	const struct vp_map *m;
 	struct generation *g;
 
@@ -270,7 +270,7 @@ void vp_user_symbols_see(struct vp_user_symbols *us, uint64_t pid, uint64_t addr
 
 const struct vp_maps *vp_user_symbols_maps(struct vp_user_symbols *us, uint64_t pid, uint64_t *ret_number)
 {
-	const struct process *p = look_at(us, pid);
+	const struct process *p = current_process(us, pid);
 
 	if (!p || !p->items[0])
 		return NULL;

@@ -177,8 +177,8 @@ static bool is_poll_point(const struct qemu_plugin_insn *insn)
 	return false;
 }
 
-static void look_for_sites(struct qemu_plugin_insn *insn, struct vp_tcg_index *index, struct page **page,
-			   uint64_t *page_number)
+static void instrument_sites(struct qemu_plugin_insn *insn, struct vp_tcg_index *index, struct page **page,
+			     uint64_t *page_number)
 {
 	uint64_t host = (uintptr_t)qemu_plugin_insn_haddr(insn);
 
@@ -237,7 +237,7 @@ void vp_tcg_on_translate(struct qemu_plugin_tb *tb)
 			    insn, vp_tcg_on_poll_point, QEMU_PLUGIN_CB_R_REGS, QEMU_PLUGIN_COND_NE,
 			    vp_tcg.poll, 0, (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
 		if (index && index->plan->nsites)
-			look_for_sites(insn, index, &page, &page_number);
+			instrument_sites(insn, index, &page, &page_number);
 		if (index && index->users)
 			vp_tcg_users_instrument(index->users, insn);
 		if (ot_unlikely(i == 0 && qemu_plugin_insn_vaddr(insn) == RESET_VECTOR))

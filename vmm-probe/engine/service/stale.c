@@ -27,7 +27,7 @@ static bool has_moved(const struct vp_engine_session *es, uint64_t gva, uint64_t
 	return last->host != (host & ~(PAGE_SIZE - 1));
 }
 
-static bool look_at(struct vp_engine_session *es)
+static bool mark_stale(struct vp_engine_session *es)
 {
 	struct last_page text = { 0 }, owner = { 0 };
 	bool some = false;
@@ -67,6 +67,6 @@ bool vp_stale_check(struct vp_engine *engine)
 
 	for (uint32_t i = 0; vp_stale_can_check(engine) && i < engine->service->nsessions; i++)
 		if (engine->service->sessions[i]->service->planned)
-			some |= look_at(engine->service->sessions[i]);
+			some |= mark_stale(engine->service->sessions[i]);
 	return some;
 }

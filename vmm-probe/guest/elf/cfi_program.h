@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs of call frame information (DWARF 5, 6.4), as .eh_frame has them: they say for each address of a
- * function where its caller's registers are. Executed here as far as a walk over frames needs it: CFA, return
- * address, frame pointer.
+ * Programs of call frame information (DWARF 5, 6.4), as in .eh_frame: for each address of a function they
+ * give the places of its caller's registers. Executed here for the registers that a walk over frames needs:
+ * CFA, return address, frame pointer.
  */
 #ifndef VP_GUEST_ELF_CFI_PROGRAM_H
 #define VP_GUEST_ELF_CFI_PROGRAM_H
@@ -30,7 +30,7 @@ uint64_t vp_cfi_fixed(struct vp_cfi_bytes *b, unsigned n);
 uint64_t vp_cfi_uleb(struct vp_cfi_bytes *b);
 int64_t vp_cfi_sleb(struct vp_cfi_bytes *b);
 
-/* What functions have in common: a CIE. */
+/* The common part of functions: a CIE. */
 struct vp_cfi_common {
 	uint64_t code_align;
 	int64_t data_align;
@@ -49,8 +49,9 @@ struct vp_cfi_function {
 /* From @p addr on, @p row holds; its offset is not set. False ends the program. */
 typedef bool (*vp_cfi_emit)(void *arg, uint64_t addr, const struct vp_frame_row *row);
 
-/** Give @p emit the rows of a function, by address, none twice; the first is at its start. What no row can
- * say, and all from where the program is nonsense or too long, is STOP. False: @p emit returned false. */
+/** Give @p emit the rows of a function, by address, none twice; the first is at its start. A rule that no row
+ * can express is STOP, and so is everything from the point where the program is invalid or too long. False:
+ * @p emit returned false. */
 OT_MUST_CHECK bool vp_cfi_run(const struct vp_cfi_common *common, const struct vp_cfi_function *function,
 			      vp_cfi_emit emit, void *arg);
 

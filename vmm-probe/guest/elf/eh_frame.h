@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table in .eh_frame_hdr: for each function, by address, where its description in .eh_frame is. */
+/* The table in .eh_frame_hdr: for each function, by address, the place of its description in .eh_frame. */
 #ifndef VP_GUEST_ELF_EH_FRAME_H
 #define VP_GUEST_ELF_EH_FRAME_H
 
@@ -16,7 +16,7 @@ struct vp_eh_entry {
 	uint64_t function, description;
 };
 
-/** False: the file has none of the usual form, or its beginning is not there. */
+/** False: the file has none of the usual form, or its beginning is missing. */
 OT_MUST_CHECK bool vp_eh_table_find(struct vp_elf *elf, struct vp_eh_table *ret);
 
 /** Entry @p i, below table->count. False: its page is missing. The linker has sorted them; a hostile file's

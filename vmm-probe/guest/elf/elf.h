@@ -39,13 +39,13 @@ struct vp_elf {
 	bool sections;                               /* the section headers could be read */
 };
 
-/** Read the headers, the dynamic section and, where they are there, the section headers. BAD_DATA: it is no
- * ELF file of this architecture, or a header is nonsense. NOT_FOUND: the page with its headers is missing.
+/** Read the headers, the dynamic section and, where they are there, the section headers. BAD_DATA: it is not
+ * an ELF file of this architecture, or a header is invalid. NOT_FOUND: the page with its headers is missing.
  * LIMIT: too many segments or sections. The caller deinits *ret after success. */
 OT_MUST_CHECK struct ot_err *vp_elf_read(struct vp_elf_image *image, struct vp_elf *ret);
 void vp_elf_deinit(struct vp_elf *elf);
 
-/** The file offset of what is loaded at @p addr (as linked) with @p len bytes behind it in the same segment.
+/** The file offset of @p len bytes that are loaded at @p addr (as linked), in one segment.
  */
 OT_MUST_CHECK bool vp_elf_offset(const struct vp_elf *elf, uint64_t addr, uint64_t len, uint64_t *ret);
 

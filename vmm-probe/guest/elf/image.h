@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A file of which some pages are missing, as the readers of guest/elf/ see it. They are pure functions over
- * this interface: they allocate, and ask for pages, and do nothing else, so that a child without rights can
- * run them. What they get is a copy, which the guest can't change while it is parsed.
+ * this interface: they allocate and request pages, and have no other effects, so that a child without rights
+ * can run them. They get copies, which the guest can't change while they are parsed.
  */
 #ifndef VP_GUEST_ELF_IMAGE_H
 #define VP_GUEST_ELF_IMAGE_H
@@ -17,7 +17,7 @@
 #define VP_IMAGE_MAX  (4ull << 30) /* a larger file is not read */
 #define VP_IMAGE_FUEL (32u << 20)  /* half a second's reads; a file of a million symbols takes two million */
 
-/* The parts of a file that something was missing of, for a message. */
+/* The incomplete parts of a file, for a message. */
 enum vp_part {
 	VP_PART_HEADERS,
 	VP_PART_SECTIONS, /* the section headers and their names */
@@ -36,8 +36,8 @@ struct vp_elf_image {
 	/* The page's VP_IMAGE_PAGE bytes (zeros behind the file's end), which stay where and as they are as
 	 * long as the image does; NULL: it is missing. */
 	const uint8_t *(*page)(void *arg, uint64_t index);
-	/* How many reads and strings are left to whoever parses it; each takes one, and without any all fail.
-	 * So a parser ends, whatever the file says. */
+	/* The number of reads and strings that remain for parsers; each takes one, and at 0 all fail. So a
+	 * parser ends on any file. */
 	uint64_t fuel;
 	/* Counted by the functions below: pages that a part needed and that were missing, each maybe more
 	 * than once. */

@@ -15,14 +15,14 @@ void vp_elf_read_build_id(struct vp_elf *elf);
  * (prelinked), which is allowed for. */
 struct vp_stapsdt {
 	uint64_t pc;        /* of the nop */
-	uint64_t semaphore; /* of the u16 that counts who wants it; 0: it has none */
+	uint64_t semaphore; /* of the u16 that counts its tracers; 0: it has none */
 	const char *provider, *name,
 	    *arguments; /* borrowed during the call; the file's bytes, NUL-terminated */
 };
 
 /** Call @p each for each probe of the file until it returns false. Without section headers they are searched
- * for behind what is loaded. Returns whether all of them could be read; if not, image->missing tells. LIMIT
- * is no error: the first VP_STAPSDT_MAX are given. */
+ * for behind what is loaded. Returns whether all of them could be read; if not, image->missing lists the
+ * missing parts. Above VP_STAPSDT_MAX probes only the first ones are passed, without an error. */
 bool vp_elf_stapsdt(struct vp_elf *elf, bool (*each)(void *arg, const struct vp_stapsdt *probe), void *arg);
 
 #endif

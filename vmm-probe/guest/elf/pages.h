@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An image whose pages are read when they are asked for, and kept: what a reader of guest/elf/ works on. */
+/* An image whose pages are read on demand, and kept, for the readers of guest/elf/. */
 #ifndef VP_GUEST_ELF_PAGES_H
 #define VP_GUEST_ELF_PAGES_H
 
@@ -13,16 +13,16 @@ struct vp_elf_pages;
 /* Fill @p dst, VP_IMAGE_PAGE bytes, with page @p index. False: it is not there. */
 typedef bool (*vp_page_reader)(void *arg, uint64_t index, uint8_t *dst);
 
-/** An image of @p size bytes, each page of which @p read is asked for once. LIMIT: it is too large. */
+/** An image of @p size bytes, with each page read by @p read once. LIMIT: it is too large. */
 OT_MUST_CHECK struct ot_err *vp_elf_pages_create(uint64_t size, vp_page_reader read, void *arg,
 						 struct vp_elf_pages **ret);
 /** NULL is fine. */
 void vp_elf_pages_destroy(struct vp_elf_pages *pages);
 
-/** What readers are given; borrowed. */
+/** The image for readers; borrowed. */
 struct vp_elf_image *vp_elf_pages_image(struct vp_elf_pages *pages);
 
-/** Pages of the file, and those of them that were asked for and are missing. */
+/** The number of pages of the file, and of requested pages that are missing. */
 void vp_elf_pages_count(const struct vp_elf_pages *pages, uint64_t *ret_pages, uint64_t *ret_missing);
 
 /** Free the copies, which returns their memory to the budget that has paid for them: pointers that readers

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The symbols of a file, by address; and where its functions begin that have none. */
+/* The symbols of a file, by address; and the beginnings of functions without symbols. */
 #ifndef VP_GUEST_ELF_SYMBOLS_H
 #define VP_GUEST_ELF_SYMBOLS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files that a process maps: which they are, and their paths. */
+/* The files that a process maps: their identities and paths. */
 #ifndef VP_GUEST_PROCESS_FILES_H
 #define VP_GUEST_PROCESS_FILES_H
 
@@ -21,10 +21,10 @@ struct vp_file_id {
 struct vp_file {
 	struct vp_file_id id;
 	uint64_t size; /* bytes */
-	uint64_t vdso; /* it is no file, but the kernel's image at that address (vdso.h); 0: it is one */
+	uint64_t vdso; /* the address of the kernel's image (vdso.h) that it is; 0: it is a file */
 	bool deleted;  /* it has no name any more */
-	/* Owned. As whoever mapped it sees it, but from the root of all mounts on: a container's begins in
-	 * the host's tree of its guest only where the kernel shows it so. The guest's bytes, NUL-terminated,
+	/* Owned. As the mapping process sees it, but from the root of all mounts on: a container's path
+	 * begins in its guest's host tree only if the kernel shows it so. The guest's bytes, NUL-terminated,
 	 * never empty. */
 	char *path;
 };
@@ -45,8 +45,8 @@ struct vp_path {
 	uint64_t mnt, dentry;
 };
 
-/** The path of @p at as one sees it whose root is @p top, in @p path; *ret NULL: it is not below that. BUSY:
- * a change was met. BAD_DATA, LIMIT: a path without end. */
+/** The path of @p at as seen from the root @p top, in @p path; *ret NULL: it is not below that. BUSY: a
+ * change was met. BAD_DATA, LIMIT: a path without end. */
 OT_MUST_CHECK struct ot_err *vp_path_read(struct vp_processes *ps, const struct vp_path *at,
 					  const struct vp_path *top, char path[VP_PATH_MAX],
 					  const char **ret);

@@ -7,7 +7,7 @@
 #include "vmm-probe/guest/elf/pages.h"
 #include "vmm-probe/guest/process/files.h"
 
-/* Where its pages are read. */
+/* The source of its pages. */
 struct vp_file_reader {
 	struct vp_processes *ps;
 	struct vp_file_id id;

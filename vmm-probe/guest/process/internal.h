@@ -27,7 +27,7 @@ OT_MUST_CHECK struct ot_err *vp_process_torn(void);
 #define VP_PROCESS_TRIES 20
 
 /* Begin attempt number @p nth: forget translations, and free the error of the one before. False: *err is from
- * the last attempt, or no change of the guest's explains it. For the head of a loop. */
+ * the last attempt, or is not caused by a change of the guest's. For the head of a loop. */
 bool vp_process_again(struct vp_processes *ps, unsigned nth, struct ot_err **err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the members of the kernel's structures are that describe processes and files: by its BTF. */
+/* Offsets of members of the kernel's structures that describe processes and files, from its BTF. */
 #ifndef VP_GUEST_PROCESS_LAYOUT_H
 #define VP_GUEST_PROCESS_LAYOUT_H
 
@@ -17,9 +17,9 @@ struct vp_btf;
  * on its own. */
 struct vp_process_layout {
 	uint32_t task_tgid, task_start_time, task_comm, task_comm_size, task_mm, task_pid_links;
-	uint32_t task_signal, signal_live; /* VP_NO_MEMBER: whether a process is over is not known */
+	uint32_t task_signal, signal_live; /* VP_NO_MEMBER: it is unknown whether a process has ended */
 	uint32_t pid_tasks, pid_ns_idr;
-	uint32_t pid_numbers, upid_nr; /* VP_NO_MEMBER: a struct pid does not say which number it is of */
+	uint32_t pid_numbers, upid_nr; /* VP_NO_MEMBER: a struct pid does not have its number */
 	int64_t pid_type_tgid;
 	uint32_t xa_shift, xa_slots, xa_nslots; /* struct xa_node */
 	uint32_t mm_pgd, mm_map_count, mm_vdso, mm_vdso_image, mm_exe_file;
@@ -39,8 +39,8 @@ struct vp_process_layout {
 	int64_t page_uptodate; /* bit of folio_flags; -1: unknown */
 };
 
-/** UNSUPPORTED: the message names a structure's member that there is not, and without which no process can be
- * read. What only some kernels have is VP_NO_MEMBER in others. */
+/** UNSUPPORTED: the message names a missing member without which no process can be read. A member of only
+ * some kernels is VP_NO_MEMBER in others. */
 OT_MUST_CHECK struct ot_err *vp_process_layout_read(const struct vp_btf *btf, struct vp_process_layout *ret);
 
 #endif

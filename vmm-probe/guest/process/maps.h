@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What /proc/PID/maps shows of a process, read from outside: mappings, and the files behind them. */
+/* The contents of a process's /proc/PID/maps, read from outside: mappings, and the files behind them. */
 #ifndef VP_GUEST_PROCESS_MAPS_H
 #define VP_GUEST_PROCESS_MAPS_H
 
@@ -23,7 +23,7 @@ struct vp_maps {
 	size_t count;
 	struct vp_file *files; /* owned; each once. The kernel's own code is one of them (vdso.h) */
 	size_t nfiles, files_cap;
-	uint32_t program; /* the index in files of what it runs; VP_NO_FILE: not known, or not mapped */
+	uint32_t program; /* the index in files of its program; VP_NO_FILE: unknown, or not mapped */
 	uint64_t vdso;    /* where the kernel has mapped its own code; 0: nowhere */
 	uint64_t mark;    /* for vp_maps_are_current() */
 };
@@ -34,8 +34,8 @@ struct vp_maps {
 OT_MUST_CHECK struct ot_err *vp_maps_read(struct vp_processes *ps, uint64_t pid, struct vp_maps *ret);
 void vp_maps_deinit(struct vp_maps *maps);
 
-/** Are they still what the process has mapped? A few words are read, so that a change that leaves the number
- * of mappings and the beginning of their structure as they were is not seen. */
+/** Are they still the process's mappings? A few words are read, so that a change that leaves the number of
+ * mappings and the beginning of their structure as they were is not seen. */
 bool vp_maps_are_current(struct vp_processes *ps, const struct vp_maps *maps);
 
 /** The mapping at @p addr; NULL: none. Borrowed. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A guest's processes, read from outside while the guest runs: each one's mappings, the files behind them and
- * those files' pages. Nothing is stopped, so that a structure may change under the reader: what was read is
- * checked against what must hold of it (docs/design/011-user-space.md), and a walk that meets a change is
- * repeated. All of it is guest memory, and much of it was chosen by a program: every walk has a bound of its
- * own, besides the budget that the caller puts into force.
+ * those files' pages. Nothing is stopped, so a structure may change under the reader: data is checked against
+ * its invariants (docs/design/011-user-space.md), and a walk that meets a change is repeated. All of it is
+ * guest memory, and programs choose much of it: every walk has a bound of its own, besides the budget that
+ * the caller puts into force.
  *
  * Used by one thread at a time, as the struct vp_guest is.
  */
@@ -46,7 +46,7 @@ OT_MUST_CHECK struct ot_err *vp_guest_process_find(struct vp_processes *ps, uint
 
 /** The process with the smallest number above @p pid; *ret_more false: there is none. One that begins or ends
  * meanwhile may be among them or not. BUSY: each attempt met a change, with ret->pid the number at which it
- * did. BAD_DATA: so did those at the numbers before, and no change explains that any more. LIMIT: the
+ * did. BAD_DATA: so did those at several numbers before, which changes alone don't explain. LIMIT: the
  * caller's budget. */
 OT_MUST_CHECK struct ot_err *vp_guest_process_next(struct vp_processes *ps, uint64_t pid,
 						   struct vp_guest_process *ret, bool *ret_more);

@@ -29,9 +29,9 @@ struct vp_vmas {
 	uint64_t vdso; /* where the kernel has mapped its own code; 0: nowhere */
 };
 
-/** All mappings of @p process. They were the process's at one moment, or nearly so: each is whole, and their
- * number is right. BUSY: each attempt met a change. NOT_FOUND: it has no memory (any more). BAD_DATA: more
- * than VP_VMAS_MAX. The caller deinits *ret in any case. */
+/** All mappings of @p process. They are almost a snapshot: each is complete, and their number is right. BUSY:
+ * each attempt met a change. NOT_FOUND: it has no memory (any more). BAD_DATA: more than VP_VMAS_MAX. The
+ * caller deinits *ret in any case. */
 OT_MUST_CHECK struct ot_err *vp_vmas_read(struct vp_processes *ps, const struct vp_guest_process *process,
 					  struct vp_vmas *ret);
 /** Words that most changes of the mappings change, as one number. False: they can't be read. */
