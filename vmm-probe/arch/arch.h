@@ -5,7 +5,7 @@
  * not pay for an indirect call, use the same facts through native.h.
  *
  * Every function may be called by any thread; none keeps state. A missing one (NULL) means that the
- * architecture does not support it, and the caller refuses what would need it.
+ * architecture does not support it, and the caller refuses requests that need it.
  */
 #ifndef VP_ARCH_ARCH_H
 #define VP_ARCH_ARCH_H
@@ -32,14 +32,14 @@ struct vp_arch_ops {
 
 	/* --- page tables --- */
 	const struct vp_paging *paging;
-	/* Numbers of levels to try where registers do not tell; 0: no further one. */
+	/* Numbers of levels to try if registers do not show it; 0: no further one. */
 	uint8_t levels[2];
 	/* Set in the address of a process's second top table, which does not map the kernel: the full one is
 	 * at the address without it. 0: there are none. */
 	uint64_t user_root;
 	struct vp_cpu_feature user_root_when; /* the kernel uses such tables */
-	/** The top table that a vCPU's registers name; levels is 0 if @p regs do not tell. False: nor do they
-	 * name a table. */
+	/** The top table that a vCPU's registers name; levels is 0 if @p regs do not show it. False: nor do
+	 * they name a table. */
 	bool (*page_root)(const struct vp_regs *regs, struct vp_page_root *ret);
 
 	/* --- instructions; NULL: unknown, and there is no probe on code (vp_arch_code()) --- */
@@ -61,7 +61,7 @@ struct vp_arch_ops {
 		const char *args[6], *args_32[6], *syscall, *pc, *sp, *fp, *mode;
 		const char *general[VP_NREGS_GENERAL]; /* by enum vp_reg; NULL: it has none */
 	} ptregs;
-	const char *thread_pointer; /* of struct task_struct: what thread-local storage is addressed by */
+	const char *thread_pointer; /* of struct task_struct: the base of thread-local storage */
 	/* Functions that carry out 64-bit system calls are named PREFIX + name, and no other function is. A
 	 * second name with the other prefix means that 32-bit calls reach them too. The dispatcher is their
 	 * only caller. */
@@ -87,8 +87,7 @@ struct vp_arch_ops {
 };
 
 extern const struct vp_arch_ops vp_arch_x86;
-/* Without page tables, traps or disassembly: tests use it to show what of the reader and planner is free of
- * x86. */
+/* Without page tables, traps or disassembly: tests use it to show that reader and planner are free of x86. */
 extern const struct vp_arch_ops vp_arch_null;
 
 /* The one that this is built for. */

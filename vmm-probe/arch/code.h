@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's instructions, as the operator's process asks about them: where functions begin and end, what a
- * trap at an instruction covers, how it can be executed elsewhere, and what a stretch of code computes.
- * An architecture has one table of these functions (vp_arch_ops.code).
+ * The guest's instructions, as the operator's process asks about them: the entries and exits of functions,
+ * the instructions that a trap covers, their execution elsewhere, and the results of a stretch of code. An
+ * architecture has one table of these functions (vp_arch_ops.code).
  *
  * Bytes are the guest's, and so hostile: no function reads more of them than it is given. Functions keep no
  * state and may be called by any thread; a stepper and an executor are for one thread each.

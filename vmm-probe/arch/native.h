@@ -25,11 +25,10 @@
  *   VP_MODULES_END                of the modules' area
  *   VP_ELF_MACHINE                e_machine of its ELF files
  *   VP_DWARF_FP, _SP, _RA         DWARF's numbers of the frame pointer, the stack pointer, the return address
- *   VP_SIGNAL_FRAME_FP, _SP, _PC  where these are in what the kernel saves for a signal, from the stack
- * pointer of the code that the signal's handler returns to vp_native_plt_pushed_at()     the offset in an
- * entry of the procedure linkage table from which on one more word is on the stack, by the DWARF expression
- * that describes it; 0: that is something else vp_native_plt_pushed()        bytes that the entry has pushed
- * when it is at an address
+ * VP_SIGNAL_FRAME_FP, _SP, _PC their places in the kernel's frame for a signal, from the stack pointer of the
+ * code that the signal's handler returns to vp_native_plt_pushed_at() the offset in an entry of the procedure
+ * linkage table from which on one more word is on the stack, by the DWARF expression that describes it; 0:
+ * that is something else vp_native_plt_pushed() bytes that the entry has pushed when it is at an address
  */
 #ifndef VP_ARCH_NATIVE_H
 #define VP_ARCH_NATIVE_H

@@ -142,14 +142,14 @@ struct vp_tramp_ring {
 	uint32_t shift; /* a record has 1 << shift bytes */
 };
 
-/* Where the guest, or our memory in it, has what operations name. */
+/* Addresses, in the guest or in our memory there, of the operands of operations. */
 struct vp_tramp_world {
 	/* Offsets in the guest's per-CPU area: the pointer to the running task, and the count of what forbids
 	 * preemption, 32 bits. */
 	int32_t current, preempt;
 	/* What is to be added to the base of a CPU's per-CPU area for the address of its data. */
 	uint64_t data;
-	uint64_t lost; /* in data: a word, counts what LEAST and MOST gave up */
+	uint64_t lost; /* in data: a word that counts the attempts that LEAST and MOST gave up */
 	/* The address of the table of keys, a multiple of VP_TRAMP_KEY in the last 2 GiB, where the guest can
 	 * only read; 0: there is none. */
 	uint64_t keys;
@@ -157,7 +157,7 @@ struct vp_tramp_world {
 	uint8_t port; /* EXIT's, below 256 */
 };
 
-/* Where a trampoline's bytes go, and what was written there. */
+/* The destination of a trampoline's bytes, and the bytes written so far. */
 struct vp_tramp_code {
 	uint8_t *bytes;
 	uint32_t size; /* room */

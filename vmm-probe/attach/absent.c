@@ -95,8 +95,8 @@ struct ot_err *vp_links_enter(struct vp_links *links)
 
 /* --- read from outside -------------------------------------------------------------------------------- */
 
-/* Tries the KVM that the VMM has open, to find what an engine there could plant: so probes are listed,
- * planned and compiled as if it were there. */
+/* Tests the KVM that the VMM has open, to find the traps that an engine there could plant: so probes are
+ * listed, planned and compiled as if it were there. */
 static struct ot_err *foresee(struct vp_guest_link *link)
 {
 	struct vp_kvm_host host;

@@ -67,7 +67,7 @@ static struct ot_err *add_vm_probes(struct vp_guest_link *link)
 	return vp_probes_add_vm(link->probes, names, n, NULL);
 }
 
-/* The engine answers. Where there is none yet, one in the VMM would have the CPU and the kernel of this
+/* The engine answers. If there is none yet, an engine in the VMM would have the CPU and the kernel of this
  * process. */
 static struct ot_err *test_cpc(void *arg, const struct vp_cpc_event *event)
 {
@@ -149,7 +149,7 @@ static struct ot_err *attach(const struct vp_links *links, struct vp_guest_link 
 	return ops ? vp_link_attach_source(links, link, ops, where) : attach_running(links, link, name);
 }
 
-/* An error that the guest's own bytes have caused says whose they are. */
+/* An error that the guest's own bytes have caused names the guest. */
 static struct ot_err *of_guest(const struct vp_guest_link *link, struct ot_err *err)
 {
 	const char *name = link->client.guest_name;
@@ -170,7 +170,7 @@ static struct ot_err *attach_once(struct vp_links *links, const char *name)
 }
 
 /* An engine closes its connections where its guest's machine changes (firmware does so, a migration, a new
- * vCPU), and is soon there again. A VMM that is not found then has ended, as the first error says. */
+ * vCPU), and is soon there again. A VMM that is then not found has ended, and the first error is returned. */
 struct ot_err *vp_links_attach(struct vp_links *links, const char *name)
 {
 	static const struct timespec pause = { .tv_nsec = AGAIN_NS };

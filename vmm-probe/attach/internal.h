@@ -5,7 +5,7 @@
 
 #include "vmm-probe/attach/link.h"
 
-/** The source whose prefix @p name has, *ret_where what follows it; NULL: none. */
+/** The source whose prefix @p name has, *ret_where the rest of the name; NULL: none. */
 const struct vp_source_ops *vp_source_find(const char *name, const char **ret_where);
 
 /* The source of guests without an engine. */

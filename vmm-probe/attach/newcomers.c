@@ -17,7 +17,7 @@
 #include "base/units.h"
 
 #define POLL_NS   OT_NS_PER_SEC
-#define BOOT_NS   (60 * OT_NS_PER_SEC)      /* an error is said when it has lasted that long, … */
+#define BOOT_NS   (60 * OT_NS_PER_SEC)      /* an error is reported when it has lasted that long, … */
 #define LATER_NS  (10 * 60 * OT_NS_PER_SEC) /* … and then it is tried less often: */
 #define SELDOM_NS (10 * OT_NS_PER_SEC)
 #define REPLY_MS  3000
@@ -36,7 +36,7 @@ struct vmm {
 
 struct vp_newcomers {
 	struct vp_newcomers_config config;
-	struct vp_links links; /* of the guest that is being attached; what it refers to stays */
+	struct vp_links links; /* of the guest that is being attached; its pointers stay valid */
 	pthread_t thread;
 	bool runs;
 	pthread_mutex_t lock; /* of what follows */
@@ -208,7 +208,7 @@ static void poll_host(struct vp_newcomers *n)
 		if (!err)
 			vp_machines_deinit(&machines);
 	}
-	ot_err_destroy(err); /* what can't be listed now may be in a second */
+	ot_err_destroy(err); /* listing may succeed in a second */
 }
 
 static void *run(void *arg)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guests that start while a session runs. A thread of its own looks for them and attaches them, which takes
- * about a second for each, so that the session's own thread, which takes the other guests' data, is not held
- * up. Nothing in a guest changes before the session takes it.
+ * Guests that start while a session runs. A separate thread finds and attaches them, which takes about a
+ * second for each, so that it does not delay the session's own thread, which takes the other guests' data.
+ * Nothing in a guest changes before the session takes it.
  */
 #ifndef VP_ATTACH_NEWCOMERS_H
 #define VP_ATTACH_NEWCOMERS_H
@@ -13,7 +13,7 @@
 struct vp_newcomers;
 
 struct vp_newcomers_config {
-	struct vp_attach_opts opts; /* progress is not called; what they point to is borrowed */
+	struct vp_attach_opts opts; /* progress is not called; their pointers are borrowed */
 	/* Is this guest to be attached? An error: it would be, but for this reason, which take() hands out
 	 * once. Called in the thread. */
 	struct ot_err *(*wants)(void *arg, const struct vp_machine *machine, bool *ret_wanted);
@@ -30,7 +30,8 @@ struct vp_newcomer {
 
 OT_MUST_CHECK struct ot_err *vp_newcomers_create(const struct vp_newcomers_config *config,
 						 struct vp_newcomers **ret);
-/** Start the thread: it polls once a second, first at once for what runs already (see vp_newcomers_know()).
+/** Start the thread: it polls once a second, at first immediately for guests that run already (see
+ * vp_newcomers_know()).
  */
 OT_MUST_CHECK struct ot_err *vp_newcomers_start(struct vp_newcomers *newcomers);
 /** End the thread; an attempt that is under way is waited for. */

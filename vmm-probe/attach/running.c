@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Does the kernel that was found run yet? It may still be starting, or be what a reset has left in RAM. */
+/* Does the kernel that was found run yet? It may still be starting, or be left in RAM from before a reset. */
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -44,9 +44,9 @@ static bool is_ticking(struct vp_guest *guest)
 }
 
 /* A reset leaves the kernel in RAM while firmware and boot loader run. No vCPU's page table maps it then, but
- * neither do those of a kernel whose vCPUs are all in guests of its own. That one's time goes on: only
- * where all CPUs are idle does it not, and these have its page table. An engine knows the registers of every
- * vCPU that runs; where a source does not, all that is known is the kernel in RAM. */
+ * neither do those of a kernel whose vCPUs are all in guests of its own. The running kernel's time advances:
+ * only where all CPUs are idle does it not, and these have its page table. An engine knows the registers of
+ * every vCPU that runs; where a source does not, all that is known is the kernel in RAM. */
 static struct ot_err *check_runs(struct vp_guest_link *link, const struct vp_regs *regs, size_t nregs)
 {
 	bool unknown = link->source.ops && !knows_roots(regs, nregs);
@@ -58,9 +58,9 @@ static struct ot_err *check_runs(struct vp_guest_link *link, const struct vp_reg
 				       "booted, try again in a second");
 }
 
-/* A kernel that is still starting patches its own text, and its current tasks can't be determined yet: what
- * is unknown now would stay unknown for the session. So this is checked before any of that is read. A kernel
- * without these names is not checked. */
+/* A kernel that is still starting patches its own text, and its current tasks can't be determined yet: values
+ * that are unknown now would stay unknown for the session. So this is checked before any of that is read. A
+ * kernel without these names is not checked. */
 static struct ot_err *check_started(struct vp_guest_link *link, bool from_boot)
 {
 	const struct vp_btf *btf = vp_guest_btf(link->guest);

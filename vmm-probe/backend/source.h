@@ -70,7 +70,7 @@ struct vp_source_ops {
 	 * listed probes fire. */
 	const char *(*suffices)(uint32_t kind, uint32_t event);
 
-	/* Optional. Append a sentence on what tracing costs guest @name. */
+	/* Optional. Append a sentence about the cost of tracing to guest @name. */
 	void (*cost)(const void *handle, const char *name, struct ot_buf *out);
 
 	/* Optional. Append a sentence on how guest @name is traced. */

@@ -33,7 +33,7 @@ struct vp_client {
 	uint32_t nram;
 	int ram_fds[VP_CLIENT_FDS_MAX];
 	uint32_t nram_fds;
-	bool broken; /* a reply was none, or did not come: nothing more can be asked by this connection */
+	bool broken; /* a reply was invalid, or did not come: nothing more can be asked by this connection */
 	/* Called some times a second while a reply is waited for, with other things to do; an error ends the
 	 * wait, and is returned. It asks nothing of this client. NULL: nothing else is to be done. */
 	struct ot_err *(*meanwhile)(void *arg);
@@ -80,17 +80,17 @@ OT_MUST_CHECK struct ot_err *vp_client_cpc(struct vp_client *client, const struc
 /** The patches in guest text, by address; ret->list is the caller's to free. */
 OT_MUST_CHECK struct ot_err *vp_client_patches(struct vp_client *client, struct vp_patches *ret);
 
-/** Who has used the engines of this VMM, as it says, all zeroes after an error; texts are NUL-terminated and
- * printable. @p logged as in struct vp_msg_access. */
+/** The users of the engines of this VMM, by its own records, all zeroes after an error; texts are
+ * NUL-terminated and printable. @p logged as in struct vp_msg_access. */
 OT_MUST_CHECK struct ot_err *vp_client_access(struct vp_client *client, uint64_t logged,
 					      struct vp_msg_access_reply *ret);
 
 OT_MUST_CHECK struct ot_err *vp_client_open(struct vp_client *client, const struct vp_msg_open *open,
 					    const int *fds, int nfds);
 OT_MUST_CHECK struct ot_err *vp_client_enable(struct vp_client *client, int batch_fd);
-/** Rules for the stacks of processes: struct vp_frames_header and what follows it. */
+/** Rules for the stacks of processes: struct vp_frames_header and its arrays. */
 OT_MUST_CHECK struct ot_err *vp_client_frames(struct vp_client *client, int frames_fd);
-/** In @p note, of @p size bytes, what the operator is to know of it, or "". */
+/** @p note, of @p size bytes, is a note for the operator, or "". */
 OT_MUST_CHECK struct ot_err *vp_client_start(struct vp_client *client, char *note, size_t size);
 OT_MUST_CHECK struct ot_err *vp_client_stop(struct vp_client *client);
 /** Done with the modules that came and went up to event @p seen: those behind it, at most VP_MODULES_KEPT. */

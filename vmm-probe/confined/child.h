@@ -30,7 +30,7 @@ struct vp_confined_reply {
 	uint32_t len;
 };
 
-/* The child's ends of what connects it with its parent. */
+/* The child's ends of its connections to its parent. */
 struct vp_confined_ends {
 	void *result; /* shared memory of limits.result_mib */
 	size_t result_size;

@@ -4,14 +4,15 @@
  * nothing else.
  *
  * The child is forked, so the function sees this process's memory as it was, except that shared memory
- * (a guest's RAM, an engine's buffers) is unmapped. It has only the descriptors that are handed in, and can
- * only read them, whatever they were opened for. It can manage its own private memory
- * without making any of it executable, and end; a file that it tries to open does not exist for it, and any
- * other system call kills it. It has no capabilities, gains none, dies with this process, and its memory and
- * time are limited; root's has nobody's user id. None of this needs root or a namespace. What it returns is
- * bytes, which its caller checks as it checks a guest's.
+ * (a guest's RAM, an engine's buffers) is unmapped. It has only the descriptors that are passed to it, and
+ * can only read them, even if they were opened for writing. It can manage its own private memory without
+ * making any of it executable, and end; a file that it tries to open does not exist for it, and any other
+ * system call kills it. It has no capabilities, gains none, dies with this process, and its memory and time
+ * are limited; root's has nobody's user id. None of this needs root or a namespace. What it returns is bytes,
+ * which its caller checks as it checks a guest's.
  *
- * What it can't do itself it asks this process for (vp_confined_ask()), which answers if the job says how.
+ * It requests other operations of this process (vp_confined_ask()), which serves them if the job has a
+ * function for that.
  */
 #ifndef VP_CONFINED_CONFINED_H
 #define VP_CONFINED_CONFINED_H
@@ -35,21 +36,21 @@ struct vp_confined_limits {
 };
 
 struct vp_confined_job {
-	const char *what; /* what is read; begins each error's message: "/boot/vmlinux" */
-	/* The function's own errors name what is read, so `what` begins only those about the child. */
+	const char *what; /* the name of the input; begins each error's message: "/boot/vmlinux" */
+	/* The function's own errors name the input, so `what` begins only those about the child. */
 	bool names_itself;
 	/* Its own errors keep the codes BAD_DATA, FAULT, LIMIT, NOT_FOUND and UNSUPPORTED, and of those that
 	 * would mean something of this process the ones in this set (1 << code); others become BAD_DATA. */
 	uint32_t codes;
-	/* The function; what it appends to @p result, a buffer of limits.result_mib, is returned. An error of
-	 * its own is passed on. It may use malloc(); it takes no lock that another thread of this process may
+	/* The function; its output to @p result, a buffer of limits.result_mib, is returned. An error of its
+	 * own is passed on. It may use malloc(); it takes no lock that another thread of this process may
 	 * hold. */
 	struct ot_err *(*run)(void *arg, struct ot_buf *result);
 	void *arg;
 	const int *fds; /* that the child keeps, under the same numbers; at most VP_CONFINED_FDS */
 	unsigned nfds;
 	struct vp_confined_limits limits;
-	/* Answers what the function asks, in this process: a hostile question is a hostile input as the
+	/* Serves the function's requests, in this process: a hostile question is a hostile input as the
 	 * result is. Appends at most VP_CONFINED_ANSWER bytes to @p ret, or returns the error that the
 	 * function gets. NULL: it may not ask. */
 	struct ot_err *(*answer)(void *arg, const void *question, size_t len, struct ot_buf *ret);

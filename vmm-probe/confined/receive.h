@@ -15,8 +15,8 @@ struct vp_confined_incoming {
 };
 
 /** Read from @p in until its end, a limit, or something that no honest child sends; answer questions to
- * @p answers. An error is one of this process; what was wrong with the child stands in @p ret, which the
- * caller has zeroed, and whose body it frees. */
+ * @p answers. An error is one of this process; @p ret, which the caller has zeroed and whose body it frees,
+ * has the child's error. */
 OT_MUST_CHECK struct ot_err *vp_confined_receive(const struct vp_confined_job *job, int in, int answers,
 						 struct vp_confined_incoming *ret);
 

@@ -15,7 +15,7 @@
 #include "base/err.h"
 
 #define VP_COPIES_MAGIC      "OTCOPY01"
-#define VP_COPIES_PARAMS     10u /* arg0 to arg9: what is behind them is left out */
+#define VP_COPIES_PARAMS     10u /* arg0 to arg9: further ones are left out */
 #define VP_COPIES_RANGES     16u /* of one copy */
 #define VP_COPIES_BUILD_ID   64u
 #define VP_COPIES_STRING_MAX 255u /* bytes of a name or a type */
@@ -31,7 +31,7 @@ struct vp_copies_head {
 
 /* Where a parameter is at a copy's first instruction. */
 enum vp_place_kind {
-	VP_PLACE_NONE,    /* nowhere, or nowhere that can be said so */
+	VP_PLACE_NONE,    /* nowhere, or at a place that can't be expressed */
 	VP_PLACE_CONST,   /* it is `value` */
 	VP_PLACE_ADDRESS, /* it is the image's start plus `value` */
 	VP_PLACE_REG,     /* register + value */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files that read DWARF: reader.c walks, function.c has what is inlined, location.c where its
- * parameters are, type_name.c their types, rows.c which copies have no entry of their own; block.c makes the
- * result. */
+/* Shared by the files that read DWARF: reader.c walks, function.c has the inlined functions, location.c the
+ * places of their parameters, type_name.c their types, rows.c the copies without an entry of their own;
+ * block.c makes the result. */
 #ifndef VP_DWARF_READER_INTERNAL_H
 #define VP_DWARF_READER_INTERNAL_H
 

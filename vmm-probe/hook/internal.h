@@ -72,7 +72,7 @@ struct vp_hook_slot {
 	uint64_t gpa, size, host;
 };
 
-/* One struct with many fields: what a process has one of. */
+/* One struct with many fields: the data that exists once a process. */
 struct vp_hook {
 	pthread_mutex_t lock;
 	int kvm, vm; /* the VMM's descriptors of /dev/kvm and of its VM; -1: unknown */
@@ -118,8 +118,8 @@ extern struct vp_hook vp_hook;
 int vp_hook_ioctl(int fd, unsigned long request, ...);
 /** The system call; returns as ioctl() does. */
 int vp_hook_syscall(int fd, unsigned long request, void *arg);
-/** @p v is about to run after what its state says. Counts it if @p v is the first vCPU, and tells the engine
- * of a reset or a loaded state. */
+/** @p v is about to run with the state that was set. Counts it if @p v is the first vCPU, and reports a reset
+ * or a loaded state to the engine. */
 void vp_hook_new_state(struct vp_hook_vcpu *v);
 /** KVM_SET_GUEST_DEBUG with the combined requests of the VMM and the engine, and @p once, which is not kept.
  * With v->debug held. */
@@ -208,7 +208,7 @@ bool vp_hook_changed(void);
 void vp_hook_service_start(void);
 /** Record that a vCPU, or the main loop, has waited for us since @p ns. Any thread. */
 void vp_hook_held_since(uint64_t ns);
-/** Query what is stale of the machine again. On the service thread, without the lock. */
+/** Query the stale parts of the machine again. On the service thread, without the lock. */
 OT_MUST_CHECK struct ot_err *vp_hook_refresh(void);
 /** Make the service thread check the machine again. Any thread. */
 void vp_hook_wake(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engines on this host: which guests have one, their owners, and what each reports about its guest. */
+/* The engines on this host: the guests that have one, their owners, and each engine's report about its
+ * guest. */
 #ifndef VP_HOSTS_ENGINES_H
 #define VP_HOSTS_ENGINES_H
 

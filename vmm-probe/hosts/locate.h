@@ -14,12 +14,12 @@
 #include "vmm-probe/machines/qemu.h"
 
 /** The control socket of guest @p spec (a name, a PID, a path with a '/'; NULL: the only one running) into @p
- * path. NOT_FOUND says which guests there are; it may be one without an engine. UNSUPPORTED: it was started
+ * path. NOT_FOUND lists the existing guests; it may be one without an engine. UNSUPPORTED: it was started
  * with one, which does not answer at any of its places. */
 OT_MUST_CHECK struct ot_err *vp_locate(const char *spec, char *path, size_t size);
 
 /** The VMM's process that @p spec (a name or a PID) means, with an engine or without. NOT_FOUND lists the
- * guests there are, or says that two of the same rank have the name. */
+ * existing guests, or reports that two of the same rank have the name. */
 OT_MUST_CHECK struct ot_err *vp_locate_process(const char *spec, pid_t *ret);
 
 /** The rank of a VMM's process for its guest's name. */

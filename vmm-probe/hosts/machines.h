@@ -12,7 +12,7 @@ enum vp_how {
 	VP_HOW_NOW,     /* an engine is in it */
 	VP_HOW_ATTACH,  /* -g injects one */
 	VP_HOW_PEEK,    /* no engine can be injected (`why`); it can be sampled from outside */
-	VP_HOW_START,   /* when it runs; it has what it needs, or needs nothing */
+	VP_HOW_START,   /* when it runs; its requirements are met, or it has none */
 	VP_HOW_PREPARE, /* only after a restart with more options */
 	VP_HOW_NOT,     /* not at all: see `why` */
 };
@@ -32,7 +32,7 @@ struct vp_machine {
 struct vp_machines {
 	struct vp_machine *items;
 	size_t count;
-	struct ot_buf unseen; /* what could not be inspected, and why: lines */
+	struct ot_buf unseen; /* parts that could not be inspected, with the reason: lines */
 };
 
 /**

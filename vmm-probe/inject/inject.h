@@ -48,7 +48,7 @@ OT_MUST_CHECK struct ot_err *vp_inject_check(pid_t pid, const char *library);
 
 /** Check that process @p pid contains no library of ours, or only dormant ones, which stay dormant as long as
  * the caller holds the claim on it (vp_vmm_claim()). BUSY: one has an engine or may create one; the message
- * says what to do. PERMISSION. */
+ * has the remedy. PERMISSION. */
 OT_MUST_CHECK struct ot_err *vp_inject_idle(pid_t pid);
 
 /* Resets of a guest, loads of a saved state, and other changes of its memory or vCPUs, counted by the library
@@ -60,7 +60,7 @@ struct vp_inject_states {
 /** False: the counts can't be read. */
 bool vp_inject_states_read(pid_t pid, struct vp_inject_states *ret);
 
-/** Print what attaching would do, without touching the process. The same errors. */
+/** Print the steps of attaching, without touching the process. The same errors. */
 OT_MUST_CHECK struct ot_err *vp_inject_plan(pid_t pid, const char *library, FILE *out);
 
 /** Remove every trap and undo the redirection. NOT_FOUND: the process contains no library of ours. */

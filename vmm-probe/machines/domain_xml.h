@@ -15,7 +15,7 @@ struct vp_domain_files {
 struct vp_domain_xml {
 	char name[256];
 	enum vp_accel accel; /* by the domain's type; UNKNOWN: not a QEMU domain */
-	bool ready;          /* it contains what its type needs */
+	bool ready;          /* it contains the elements that its type needs */
 };
 
 /** Read a domain's XML. SYNTAX: not a domain's XML. UNSUPPORTED: libxml2 is not installed. */

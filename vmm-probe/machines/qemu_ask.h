@@ -5,7 +5,7 @@
  * without modules, which no distribution does, exports none.
  *
  * Sources: QEMU's include/block/aio.h (aio_bh_schedule_oneshot_full, since 6.1), include/exec/memory.h,
- * qapi/misc.json (human-monitor-command), and what these commands print.
+ * qapi/misc.json (human-monitor-command), and the output of these commands.
  */
 #ifndef VP_MACHINES_QEMU_ASK_H
 #define VP_MACHINES_QEMU_ASK_H
@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Does this process export what the functions below need? Any thread. */
+/** Does this process export the functions needed below? Any thread. */
 bool vp_qemu_can_ask(void);
-/** … and what vp_qemu_hold() needs? */
+/** … and those for vp_qemu_hold()? */
 bool vp_qemu_can_hold(void);
 
 /** Have QEMU's main loop call @p fn, and wait @p wait_ns for it to return. False: it has not by then, and may
@@ -32,7 +32,7 @@ void vp_qemu_free(char *text);
 bool vp_qemu_host_of(uint64_t gpa, uint64_t *ret);
 
 /** Keep the memory block that is at address @p host of this process from being unmapped, as QEMU's own users
- * of it do, whatever the machine does with it: the block, for vp_qemu_let_go(). NULL: no block. */
+ * of it do, even if the machine drops it: the block, for vp_qemu_let_go(). NULL: no block. */
 void *vp_qemu_hold(uint64_t host);
 void vp_qemu_let_go(void *block);
 

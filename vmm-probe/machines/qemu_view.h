@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The text of QEMU's monitor command `info mtree -f`: each flat view begins with a line "FlatView …", names
- * the address spaces that have it, and lists what is where,
+ * the address spaces that have it, and lists its regions,
  *
  *   0000000000000000-000000000009ffff (prio 0, ram): pc.ram
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guest RAM as lists of ranges, in the process of its VMM: made of what the VMM maps where, and the files
- * behind them. */
+/* Guest RAM as lists of ranges, in the process of its VMM: made from the VMM's mappings, and the files behind
+ * them. */
 #ifndef VP_MACHINES_RAM_RANGES_H
 #define VP_MACHINES_RAM_RANGES_H
 
@@ -13,7 +13,7 @@
 bool vp_ram_is_kernels(uint64_t gpa, uint64_t end);
 
 /** Add what a kernel may use of [@p gpa, @p end), which is at @p host: up to two ranges of whole pages.
- * Returns the new number of ranges in @p list, @p max at most: what does not fit is left out. */
+ * Returns the new number of ranges in @p list, @p max at most: the rest is left out if it does not fit. */
 uint32_t vp_ram_add(struct vp_ram_range *list, uint32_t n, uint32_t max, uint64_t gpa, uint64_t end,
 		    uint64_t host);
 

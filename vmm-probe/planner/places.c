@@ -53,8 +53,8 @@ static struct ot_err *add(struct vp_place_list *p, uint64_t start, uint64_t end,
 static const char static_key[] = "a static key is patched there";
 static const char static_call[] = "a static call is patched there";
 
-/* Only the first two bytes of what is patched are refused: every patched instruction has at least two, and a
- * site is a whole instruction. */
+/* Only the first two bytes of a patched instruction are refused: every patched instruction has at least two,
+ * and a site is a whole instruction. */
 static struct ot_err *add_patched(const struct vp_static_keys *keys, struct vp_place_list *p)
 {
 	if (keys->incomplete)
@@ -121,7 +121,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Append to @out what of the places at @stack is between @from and @to. Of those that overlap, the last one
+/* Append to @out the places at @stack that are between @from and @to. Of those that overlap, the last one
  * applies. Those that have ended are taken off the stack. */
 static struct ot_err *split(struct vp_place *stack, size_t *depth, uint64_t from, uint64_t to,
 			    struct vp_place_list *out)
@@ -141,7 +141,7 @@ static struct ot_err *split(struct vp_place *stack, size_t *depth, uint64_t from
 }
 
 /* Make of @all, which is by start, a list in which no place overlaps another: a look-up then takes the same
- * time whatever a guest's tables say. @whole: only of those that refuse whole functions. */
+ * time for any guest's tables. @whole: only of those that refuse whole functions. */
 static struct ot_err *flatten(const struct vp_place_list *all, bool whole, struct vp_place_list *out)
 {
 	uint64_t at = 0, bytes = (all->n + 1) * sizeof(struct vp_place);

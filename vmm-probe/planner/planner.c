@@ -193,7 +193,7 @@ static bool is_torn(const struct vp_planner *p, const struct vp_batch_site *site
 }
 
 /* A page of a program is its file's, which the kernel may write to the disk, and which others read: nothing
- * is planted there. The CPU executes the instruction, whatever it is. */
+ * is planted there. The CPU executes any instruction there. */
 static struct vp_verdict in_process(struct vp_planner *p, struct vp_batch_site *site)
 {
 	if (!(p->traps & VP_TRAPS_USER))

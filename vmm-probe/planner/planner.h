@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The trap planner: for each site of a guest whose text is modified, it selects a trap, or gives the reason
- * why none is possible. A site in a process has a debug register, whatever the wish. It decides by the
+ * why none is possible. A site in a process has a debug register, regardless of the wish. It decides by the
  * instruction's bytes, the kinds that the engine supports (VP_TRAPS_*), the operator's wish (-x trap), and
  * the places that the kernel patches or blacklists (places.h).
  *
@@ -49,8 +49,8 @@ struct vp_verdict {
 bool vp_trap_wish_parse(const char *word, enum vp_trap_wish *ret);
 
 /**
- * Check that an engine with @p traps (VP_TRAPS_*) can fulfil @p wish. UNSUPPORTED: the message names what is
- * missing.
+ * Check that an engine with @p traps (VP_TRAPS_*) can fulfil @p wish. UNSUPPORTED: the message names the
+ * missing part.
  */
 OT_MUST_CHECK struct ot_err *vp_planner_check(uint32_t traps, enum vp_trap_wish wish);
 
@@ -65,14 +65,15 @@ void vp_planner_destroy(struct vp_planner *planner);
 /** Decide about @p site: gva, target, length, room and bytes are input, trap is set. */
 struct vp_verdict vp_planner_site(struct vp_planner *planner, struct vp_batch_site *site);
 
-/** Why the @p n sites of one probe can't be trapped together, whatever each alone is; NULL: they can. The
- * text is the planner's. */
+/** The reason why the @p n sites of one probe can't be trapped together, even if each alone can; NULL: they
+ * can. The text is the planner's. */
 const char *vp_planner_together(struct vp_planner *planner, const struct vp_batch_site *sites, uint32_t n);
 
 /** Bytes of text that a trap at @p site replaces. */
 uint8_t vp_planner_covers(const struct vp_batch_site *site);
 
-/** Why no site of the function at @p gva may be trapped, whatever its bytes (static); NULL: some may. */
+/** The reason why no site of the function at @p gva may be trapped, regardless of its bytes (static); NULL:
+ * some may. */
 const char *vp_planner_function(const struct vp_planner *planner, uint64_t gva);
 
 /** "native" … Static. */

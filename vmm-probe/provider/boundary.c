@@ -13,7 +13,7 @@ bool vp_boundary_near(const uint8_t *bytes, uint64_t size, uint64_t offset, uint
 	*ret_before = 0;
 	while (code && at < offset) {
 		*ret_before = at;
-		/* padding, and what stands behind jumps and returns against speculation */
+		/* padding, and the bytes behind jumps and returns against speculation */
 		uint8_t len = code->breakpoint(bytes + at, size - at);
 		if (!len)
 			len = code->length(bytes + at, size - at);

@@ -12,7 +12,7 @@
 
 struct reader {
 	const char *begin, *at;
-	char *common; /* a copy, in which what was read is blanked */
+	char *common; /* a copy, in which the parsed parts are blanked */
 	struct ot_arena *arena;
 	struct vp_definitions *ret;
 };
@@ -254,7 +254,7 @@ static void blank(struct reader *r, const char *from)
 			r->common[p - r->begin] = ' ';
 }
 
-/* To the end of what is none of ours: a declaration of D. */
+/* To the end of text that is not ours: a declaration of D. */
 static void skip_declaration(struct reader *r)
 {
 	unsigned depth = 0;

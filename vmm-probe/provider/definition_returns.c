@@ -27,7 +27,7 @@ static const char *behind(const char *p, const char *end, char to)
 	return end;
 }
 
-/* A clause: what stands before its braces, and between them. False: there is none from @p *at on. */
+/* A clause: the text before its braces, and between them. False: there is none from @p *at on. */
 static bool next_clause(const char **at, const char *end, struct vp_text_part *head,
 			struct vp_text_part *body)
 {

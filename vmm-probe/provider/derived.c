@@ -3,7 +3,7 @@
  * The providers that provider/d defines in D over other probes. Their names are there from the start; which
  * alternative of a probe this guest has is decided by compiling them, when a description first matches it.
  *
- * Where the guest's module can tell of a probe of that name (native.c), that one is published instead.
+ * If the guest's module can report a probe of that name (native.c), that one is published instead.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -101,7 +101,7 @@ static struct ot_err *come_to(struct walk *w, uint64_t gva)
 	return NULL;
 }
 
-/* Behind a call of such a function there is whatever code happens to be next. */
+/* Behind a call of such a function there is unrelated code. */
 static bool is_noreturn(const struct walk *w, uint64_t gva)
 {
 	static const char *const names[] = { "__stack_chk_fail", "panic",   "__fortify_panic",

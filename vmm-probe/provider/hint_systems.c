@@ -197,7 +197,8 @@ static const char *find(const struct renamed *table, size_t n, const char *their
 	return row ? row->ours : NULL;
 }
 
-/* Those whose probes have a meaning, whatever function of a kernel they fire in. */
+/* Those whose probes have the same meaning in every kernel, independent of the function in which they
+ * fire. */
 static bool is_common(const char *provider)
 {
 	static const char *const names[] = { "io",       "proc",   "sched", "vminfo", "sysinfo",

@@ -2,8 +2,8 @@
 /*
  * Inlined copies in the guest's text.
  *
- * The debugging information says at which instruction a copy begins. Control may come there in other ways
- * than by entering the copy; the branches of the function that it is in tell:
+ * The debugging information has the first instruction of a copy. Control may come there in other ways than by
+ * entering the copy; the branches of the function that it is in tell:
  *  - the instruction is the copy's own: a branch from inside the copy is the turn of a loop;
  *  - it is not (the compiler has moved the copy's instructions, or left none): control enters the copy by
  *    falling through to it, so any branch to it is something else.

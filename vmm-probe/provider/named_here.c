@@ -10,7 +10,7 @@ struct found {
 	bool any;
 };
 
-/* A function of a call that nothing makes, or that 32-bit processes alone make, is not what is meant. */
+/* A function of a call that no process can make, or only 32-bit processes, does not match. */
 static bool see(void *arg, const struct vp_probe *probe)
 {
 	struct found *f = arg;

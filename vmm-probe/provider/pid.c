@@ -67,7 +67,7 @@ static struct ot_err *find_process(struct vp_pid_making *m)
 
 /* --- the provider ------------------------------------------------------------------------------------- */
 
-/* A description means what the process has mapped, and what it maps later: each reading of the process once.
+/* A description matches the process's present and later mappings: each reading of the process once.
  */
 static struct ot_err *make(struct vp_pid_making *m)
 {

@@ -141,7 +141,7 @@ static struct ot_err *find_or_add(struct vp_pid_processes *processes, const stru
 	return NULL;
 }
 
-/* A guest may begin thousands of programs in which nothing is meant. */
+/* A guest may start thousands of programs without a matching probe. */
 static void forget_unused(struct vp_pid_processes *processes)
 {
 	size_t n = 0;

@@ -83,8 +83,8 @@ static bool process_byte(struct vp_pid_code *code, uint64_t gva, uint8_t *ret)
 	return code->page_there;
 }
 
-/* Would an engine take the process's code for the site? A breakpoint in what follows the instruction does not
- * prevent that. A page that is not there will be the file's. */
+/* Would an engine take the process's code for the site? A breakpoint behind the instruction does not prevent
+ * that. A page that is not there will be the file's. */
 static bool is_as_in_file(struct vp_pid_code *code, const struct vp_batch_site *site)
 {
 	for (uint32_t i = 0; i < site->room; i++) {
@@ -111,7 +111,7 @@ struct ot_err *vp_pid_code_site(struct vp_pid_code *code, const struct vp_pid_pi
 	if (code->ops->breakpoint(piece->bytes + at, left))
 		return ot_err_new(OT_ERR_UNSUPPORTED, "a breakpoint of the program's own is at +0x%llx",
 				  offset);
-	/* What follows helps to tell it from others, as far as it is in one page. */
+	/* The bytes behind it, within the page, help to distinguish it from others. */
 	left = left < sizeof(ret->bytes) ? left : sizeof(ret->bytes);
 	left = left < in_page ? left : in_page;
 	*ret = (struct vp_batch_site){

@@ -18,7 +18,7 @@
 #define PARTS_MAX 32u
 #define SITES_MAX 4096u /* the interpreter's loop of python has 300 */
 
-/* Where a jump out of what is known of the function goes. */
+/* The target of a jump out of the known parts of the function. */
 enum where {
 	STAYS,  /* to another part of it, which is known from now on */
 	LEAVES, /* to another function */
@@ -36,7 +36,7 @@ struct finder {
 	uint64_t gva;                 /* the function's */
 	struct part parts[PARTS_MAX]; /* [0] is the function itself */
 	uint32_t nparts;
-	struct vp_pid_piece piece, other; /* the part that is scanned; what one of its jumps leads to */
+	struct vp_pid_piece piece, other; /* the part that is scanned; the target of one of its jumps */
 	struct vp_exits exits, others;
 	struct vp_batch_site *sites;
 	size_t count, cap;
@@ -88,7 +88,7 @@ static bool is_cold_part(const struct finder *f, const char *name)
 	return false;
 }
 
-/* An entry of the table through which a file calls others: it jumps to where a word of memory says. */
+/* An entry of the table through which a file calls others: it jumps to an address in memory. */
 static bool is_linkage(struct finder *f, uint64_t addr)
 {
 	const struct vp_code_ops *ops = f->code->ops;
@@ -213,7 +213,7 @@ static const struct vp_expr *address(const struct finder *f, struct vp_exprs *x,
 	return vp_expr_add(x, vp_expr_reg(x, VP_REG_PC), addr - site);
 }
 
-/* Where the jump at @site takes its target from; in any process, as its instruction says it. */
+/* Where the jump at @site takes its target from; in any process, as its instruction computes it. */
 static bool find_operand(const struct finder *f, const struct vp_batch_site *s, struct vp_asm_operand *ret)
 {
 	const struct vp_code_ops *ops = f->code->ops;

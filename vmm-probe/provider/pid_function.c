@@ -200,7 +200,7 @@ static struct ot_err *check_offset(const struct vp_pid_making *m)
 			  offset, (unsigned long long)before, (unsigned long long)after);
 }
 
-/* The one that the description names. Of several functions, those are meant that have one there. */
+/* The one that the description names. Of several functions, those match that have one there. */
 static struct ot_err *add_named(struct vp_pid_making *m, const struct vp_elf_symbol *sym)
 {
 	OT_TRY(vp_pid_code_read(&m->code, sym->addr, sym->size, &m->piece));

@@ -98,7 +98,7 @@ struct ot_err *vp_probes_arrive(struct vp_probes *probes, uint64_t since)
 
 	if (!probes->at_first)
 		probes->at_first = probes->count;
-	if (probes->planner) { /* what was read of text and tables says nothing of theirs */
+	if (probes->planner) { /* the text and tables read so far do not include theirs */
 		vp_probes_forget_text(probes);
 		OT_TRY(vp_planner_read_again(probes->planner));
 	}

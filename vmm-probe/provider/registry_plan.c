@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a probe can be placed: what it is in this guest, where its sites are, and how each can be trapped.
+ * Whether a probe can be placed: its form in this guest, its sites, and the trap of each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +139,7 @@ static struct ot_err *decide(struct vp_probes *probes, struct vp_probe_entry *e)
 	return NULL;
 }
 
-/* What the guest lacks, it lacks for good. */
+/* A guest never gains features that it lacks. */
 static struct ot_err *resolve(struct vp_probes *probes, struct vp_probe_entry *e)
 {
 	if (e->resolved || e->probe.refused || !e->provider->resolve)

@@ -393,7 +393,7 @@ static struct ot_err *add_keys(struct finder *f)
 
 /* --- modules ------------------------------------------------------------------------------------- */
 
-/* A kernel where one of them is not found does not tell of its modules. */
+/* In a kernel where one of them is not found, modules can't be followed. */
 static struct ot_err *add_module_site(struct finder *f, const char *name, enum vp_sentinel kind, bool *ret)
 {
 	const struct vp_symbol *sym = function(f, name);
@@ -432,7 +432,7 @@ static struct ot_err *add_modules(struct finder *f)
 	return NULL;
 }
 
-/* A kernel that lists no variables (built without KALLSYMS_ALL) does not tell which of its instructions it
+/* A kernel that lists no variables (built without KALLSYMS_ALL) does not show which of its instructions it
  * patches. */
 static struct ot_err *check_tables(const struct finder *f)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel's list of slab caches (mm/slab_common.c). Each word of it is the guest's: the walk has a bound,
- * ends at what can't be read, and takes only names. */
+ * ends at unreadable memory, and takes only names. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * syscall: the guest's system calls, at the functions that the kernel defines for each (named with a prefix,
  * the architecture's); function is the bare name. 64-bit calls have the kernel's module, 32-bit ones "ia32".
  * Calls of both kinds may reach the same function: a condition tells them apart. Many end in a tail jump into
- * code that other calls share: there the number of the task's system call tells. The functions' only
+ * code that other calls share: there the number of the task's system call decides. The functions' only
  * parameter is the caller's registers, from which arg0 to arg5 are read.
  */
 #include <stdio.h>
@@ -161,7 +161,7 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 	return err;
 }
 
-/* What tells the call in code that it shares with others; 0: nothing does. */
+/* The number that identifies the call in code that it shares with others; 0: nothing does. */
 static struct ot_err *shared_condition(struct vp_probes *probes, const struct vp_probe *probe, uint32_t *ret)
 {
 	const struct call *own = probe->own;

@@ -50,7 +50,7 @@ struct candidate {
 	uint64_t function;
 	uint8_t length;
 	struct vp_block block;
-	bool is_gated; /* its events pass by way of gates only, which stand for it */
+	bool is_gated; /* its events pass through gates only, which are its sites */
 };
 
 /* One tracepoint. */
@@ -485,7 +485,7 @@ static struct ot_err *choose(struct search *s, struct vp_event_sites *ret)
 		if (!c->block.exact)
 			return ot_err_new(OT_ERR_UNSUPPORTED,
 					  "the condition of its events can't be computed");
-		/* A thread's flag, or another key: what a function turns on need not show in the code. */
+		/* A thread's flag, or another key: the function's effect need not be visible in the code. */
 		if (s->tp->regfunc && !c->block.inner)
 			return ot_err_new(OT_ERR_UNSUPPORTED, "its events happen only once enabling it has "
 							      "made the kernel call a function for that");

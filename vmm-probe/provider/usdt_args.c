@@ -64,7 +64,7 @@ struct making {
 	struct vp_exprs *exprs;
 };
 
-/* NULL, with arg->value, or why there is none. */
+/* NULL, with arg->value, or the reason why there is none. */
 static const char *find_value(const struct making *m, const struct vp_asm_operand *op,
 			      struct vp_usdt_arg *arg)
 {

@@ -285,7 +285,7 @@ static struct ot_err *pass_over(struct making *m, struct ot_err *err)
 	return check_number(m);
 }
 
-/* A file is opened in a process only if a note of it is meant there: most processes have none. */
+/* A file is opened in a process only if one of its notes matches there: most processes have none. */
 static struct ot_err *make_if_noted(struct making *m, struct vp_pid_process *process)
 {
 	m->reader.process = process;

@@ -103,7 +103,7 @@ static struct ot_err *find_function(struct reading *g, struct vp_usdt_place *p)
 }
 
 /* The bytes from the instruction to its page's end, at most as many as a site has. A page that the process
- * has not used yet is not there, but what the note says is: then the nop alone. */
+ * has not used yet is missing, but the note's text is known: then the nop alone. */
 static void read_text(const struct reading *g, struct vp_usdt_place *p, uint64_t gva, uint64_t left)
 {
 	const struct vp_code_ops *code = g->r->code;
@@ -136,7 +136,7 @@ static const char *find_site(const struct reading *g, struct vp_usdt_place *p)
 	return memcmp(p->site.bytes, code->nop, code->nop_len) ? "no nop is at its address" : NULL;
 }
 
-/* Only in what the process may write of that very file, and an even one: a note may name any address. */
+/* Only in the writable mappings of that very file, and at an even address: a note may name any address. */
 static void find_semaphore(const struct reading *g, struct vp_usdt_place *p)
 {
 	const struct vp_pid_process *process = g->r->process;
@@ -155,8 +155,8 @@ static void find_semaphore(const struct reading *g, struct vp_usdt_place *p)
 	ot_err_destroy(err);
 }
 
-/* The one symbol of that name. A file has few arguments by name, so that there is no index; the budget ends
- * what is too long. */
+/* The one symbol of that name. A file has few arguments by name, so that there is no index; the budget bounds
+ * long ones. */
 static bool find_symbol(void *arg, const char *name, size_t len, uint64_t *ret)
 {
 	const struct vp_pid_object *o = arg;

@@ -84,7 +84,7 @@ static struct ot_err *make_of_object(struct making *u, struct vp_pid_object *o)
 	return NULL;
 }
 
-/* What is said of one file among several is not said: others may have what is meant. */
+/* An error in one file among several is not reported, because others may have the function. */
 static struct ot_err *pass_over(struct ot_err *err)
 {
 	if (err && ot_err_code(err) == OT_ERR_LIMIT)
@@ -129,7 +129,7 @@ static bool says_something(const char *pattern)
 	return pattern && pattern[strspn(pattern, "*?")] != '\0';
 }
 
-/* What there is instead is said. @no_processes: why a process has no probes; NULL: it can have them. */
+/* The message names the alternative. @no_processes: why a process has no probes; NULL: it can have them. */
 static struct ot_err *refuse_on_kvm(const struct dif_probedesc *d, const char *no_processes)
 {
 	static const char why[] = "D_PROC_NODEV: the user provider needs a guest under TCG: on KVM a debug "

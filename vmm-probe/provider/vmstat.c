@@ -21,7 +21,7 @@
 #include "vmm-probe/provider/tracepoint_programs.h"
 
 #define ITEMS_MAX 512u
-#define TEXTS_MAX 2048u /* in vmstat_text, which also has what is counted by zone and by node */
+#define TEXTS_MAX 2048u /* in vmstat_text, which also has the counters by zone and by node */
 #define ITEM_NAME 64
 
 /* What all probes share. */

@@ -208,7 +208,8 @@ static bool enable_one(void *arg, const struct vp_probe *probe)
 	struct vp_session *s = e->s;
 
 	const char *of_guest = s->program.prog->clauses[e->clause].probe.guest;
-	/* dtrace:::, tick: there is one host engine, however many guests, and it is none of them */
+	/* dtrace:::, tick: there is one host engine, independent of the number of guests, and it is not one
+	 * of them */
 	bool named = of_guest && *of_guest;
 
 	if (!vp_session_fires(s, probe))

@@ -77,7 +77,7 @@ struct ot_err *vp_batch_check_registers(struct vp_feed *feed)
 	return vp_check_debug_registers(places, users);
 }
 
-/* -x trap=hw says itself that the guest's own do not work. */
+/* -x trap=hw itself reports that the guest's own do not work. */
 void vp_batch_say_registers(struct vp_session *s, const struct vp_feed *feed)
 {
 	bool any = false, users = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Taking data out: read the halves that an engine has handed over (exchange.c), and what it counts.
+ * Taking data out: read the halves that an engine has handed over (exchange.c), and its counters.
  *
  * Data in shared memory is trusted only within bounds, and each engine's only about the probes that it has:
  * one VMM must not write rows in the name of another's guest.
@@ -128,8 +128,8 @@ void vp_feed_damaged(struct vp_session *s, struct vp_feed *feed)
 	vp_session_say(s, text);
 }
 
-/* The size of what begins at @at, @left bytes before the end, and its ECB. 0: the engine wrote nonsense. The
- * VMM may still write there: what is checked is what is kept. */
+/* The size of the record at @at, @left bytes before the end, and its ECB. 0: the engine wrote nonsense. The
+ * VMM may still write there: the checked bytes are those that are kept. */
 static uint32_t check_record(struct vp_session *s, const struct vp_feed *feed, const uint8_t *at,
 			     uint64_t left, struct vp_pending *ret)
 {

@@ -215,7 +215,7 @@ static void follow(struct vp_session *s, struct vp_feed *feed)
 	vp_arrivals_follow(s, feed);
 }
 
-/* What the program needs besides what was compiled, and whether all of it is right. */
+/* Add the clauses that the program needs besides its own, and verify all. */
 static struct ot_err *check(struct vp_session *s, struct dif_program *prog, const struct vp_sink *sink)
 {
 	s->program.prog = prog;

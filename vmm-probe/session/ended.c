@@ -136,8 +136,8 @@ static void tell(struct vp_session *s, const struct vp_feed *feed)
 		s->sink.guest(s->sink.arg, &news);
 }
 
-/* The last guest's end is the session's, unless others may join; each other one is said as it is noticed.
- * That of a guest which a pattern means is no loss: such guests come and go. */
+/* The last guest's end is the session's, unless others may join; each other one is reported when it is
+ * noticed. That of a guest which a pattern means is no loss: such guests come and go. */
 static void note(struct vp_session *s, struct vp_feed *feed, enum vp_guest_end how)
 {
 	char text[sizeof(s->end.gone_text) + 48];

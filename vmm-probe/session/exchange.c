@@ -20,7 +20,7 @@
 
 #define PATIENCE_NS 100000000ull /* of one turn: an engine that is not busy takes a thousandth of that */
 #define SILENT_NS   (5 * OT_NS_PER_SEC)
-#define LAST_NS     (30 * OT_NS_PER_SEC) /* for what is handed over at a session's end */
+#define LAST_NS     (30 * OT_NS_PER_SEC) /* for the data at a session's end */
 
 /* --- one engine ------------------------------------------------------------------------------------- */
 
@@ -156,7 +156,7 @@ static struct ot_err *take_answers(struct vp_session *s, uint64_t until)
 	return left ? take_some(s, 0, &left) : NULL;
 }
 
-/* Those that still owe an answer are left, with what is in their buffers. */
+/* Engines that have not answered leave, and their buffers are read. */
 static struct ot_err *leave_silent(struct vp_session *s)
 {
 	for (uint32_t i = 1; i < s->nfeeds; i++) {

@@ -236,7 +236,7 @@ static bool parse_map(char *line, struct map *ret)
 	return true;
 }
 
-/* Read the process's maps. Where there are none any more, those that were read before stay. */
+/* Read the process's maps. If the process has ended, the mappings that were read before stay. */
 static void read_maps(struct process *p)
 {
 	ot_auto_free char *line = NULL;

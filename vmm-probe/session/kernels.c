@@ -7,7 +7,7 @@
 
 #include "vmm-probe/session/internal.h"
 
-/* Without a build id there is nothing to tell a kernel by; without a kernel there is nothing to tell. */
+/* Without a build id a kernel can't be identified; without a kernel nothing needs to be identified. */
 static bool is_one_build(const struct vp_guest_link *a, const struct vp_guest_link *b)
 {
 	if (!a->guest || !b->guest)

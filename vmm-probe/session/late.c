@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Probes that come while a session runs: of a module that the guest loads (modules.c), or of a program that
- * begins (arrivals.c). The session's descriptions are matched against them, and what matches is enabled as
+ * begins (arrivals.c). The session's descriptions are matched against them, and the matches are enabled as
  * one more batch.
  */
 #include "vmm-probe/session/late.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest that has ended leaves the session: its last data is taken, and what was held of it given back
- * (buffers, its VMM's memory), as a session may outlive many guests. What stays is what names are printed
- * from.
+ * A guest that has ended leaves the session: its last data is taken, and its resources are released (buffers,
+ * its VMM's memory), because a session may outlive many guests. Data for printing names stays.
  */
 #include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/drain.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The probes of all guests, for -l: each name once, with the guests that have it. Guests of one kernel differ
- * in their modules, and in what their VMMs can do.
+ * in their modules, and in their VMMs' capabilities.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct gathering {
 	struct ot_arena arena;
 	struct ot_map by_name; /* the first of each name */
 	struct ot_buf key;
-	struct entry **list; /* in the order of the first guest's, then what the next ones have besides */
+	struct entry **list; /* in the order of the first guest's, then those that only the next ones have */
 	size_t n, cap;
 	struct ot_err *err;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs that expect one variable where each guest has its own: what is read is not what was written. */
+/* Programs that expect one variable where each guest has its own: the value that is read is not the one that
+ * was written. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 enum {
 	IN_GUEST_READ = 1,
 	IN_GUEST_WRITTEN = 2,
-	BY_OPERATOR_READ = 4, /* in END or a tick: what BEGIN writes goes to all */
+	BY_OPERATOR_READ = 4, /* in END or a tick: BEGIN's values go to all */
 	BY_OPERATOR_WRITTEN = 8,
 };
 
@@ -80,7 +81,7 @@ static struct ot_err *see_clause(struct uses *uses, const struct vp_enabled *e)
 	return NULL;
 }
 
-/* A clause on many probes is looked at once. */
+/* A clause on many probes is examined once. */
 static struct ot_err *see_all(struct uses *uses)
 {
 	const struct vp_session_program *p = &uses->s->program;

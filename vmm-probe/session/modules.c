@@ -16,7 +16,7 @@
 #include "vmm-probe/session/late.h"
 #include "vmm-probe/session/modules.h"
 
-#define READS_MAX 3u  /* while other vCPUs change what is read */
+#define READS_MAX 3u  /* while other vCPUs change the list */
 #define TURNS_MAX 16u /* a guest that loads modules all the time is answered again at the next poll */
 
 /* --- whether a session follows them ------------------------------------------------------------------ */
@@ -49,7 +49,7 @@ static bool can_tell(const struct vp_guest_link *link)
 	return link->guest && vp_link_engine_is_away(link) && (link->needed_for || link->client.has_modules);
 }
 
-/* Debug registers are few, and whoever asks for them wants the text left alone. */
+/* Debug registers are few, and a user who requests them wants the text unchanged. */
 bool vp_modules_wanted(const struct vp_session *s, const struct dif_program *prog, uint32_t guest)
 {
 	return s->links.opts.trap != VP_WISH_HW && can_tell(s->links.items[guest]) &&
@@ -89,8 +89,8 @@ static struct ot_err *read_new(struct vp_session *s, struct vp_feed *feed)
 	return vp_late_enable(s, feed, after);
 }
 
-/* An error of the guest's bytes, or of a module that is gone again: what was read until then stands. One of
- * this process, or of the connection, is returned. */
+/* An error of the guest's bytes, or of a module that is gone again: the modules read until then are valid.
+ * One of this process, or of the connection, is returned. */
 static struct ot_err *pass_over(struct vp_session *s, struct vp_feed *feed, struct ot_err *err)
 {
 	char text[512];
@@ -157,7 +157,7 @@ static struct ot_err *poll_feed(struct vp_session *s, struct vp_feed *feed)
 	return NULL;
 }
 
-/* The engine's word in shared memory says whether asking is worth it. */
+/* The engine's word in shared memory shows whether a request is needed. */
 static bool has_news(const struct vp_feed *feed)
 {
 	return !feed->modules.asked ||

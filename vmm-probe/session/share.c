@@ -6,9 +6,10 @@
  *   globals | dynamic variables | speculations | status | buffers
  *   ── common ────────────────────────────────── ── own ─────────
  *
- * No other engine gets what is own. What is common, the host engine and the guest of a session of one guest
- * have together, as in dtrace(1): a tick reads what the guest's clauses count. Of several guests each has its
- * own (variables.c), and a VMM that is compromised can write nothing that another guest's clauses read.
+ * No other engine gets the private parts. What is common, the host engine and the guest of a session of one
+ * guest have together, as in dtrace(1): a tick reads the values that the guest's clauses count. Of several
+ * guests each has its own (variables.c), and a VMM that is compromised can write nothing that another guest's
+ * clauses read.
  *
  * Pages are this process's (memory.c); if an engine is in this process, unwritten pages are never allocated.
  */
@@ -52,8 +53,8 @@ static uint32_t resident_flags(const struct dif_options *o)
 	return strcmp(inject, "force") ? VP_OPEN_RESIDENT : VP_OPEN_RESIDENT | VP_OPEN_RESIDENT_ANYWAY;
 }
 
-/* A comparison is for guests that may not tell the truth: those can raise a backend's counters, and what code
- * in them has counted. */
+/* A comparison is for guests that may lie: those can raise a backend's counters, and the counts of code in
+ * them. */
 static uint32_t flags_of(const struct dif_options *o)
 {
 	const char *view = ot_map_gets(&o->set, "view");

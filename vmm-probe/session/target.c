@@ -64,7 +64,7 @@ bool vp_session_target_ended(struct vp_session *s)
 
 	if (!t->is_watched || now < t->next_ns)
 		return false;
-	/* The answer ends the session, and the guest changes what is read meanwhile: one is not enough. */
+	/* The answer ends the session, and the guest changes the structures meanwhile: one is not enough. */
 	bool ended = has_ended(t), sure = ended && t->is_doubted;
 	t->is_doubted = ended;
 	t->next_ns = now + (ended ? AGAIN_NS : OT_NS_PER_SEC);

@@ -40,7 +40,7 @@ static const struct vp_beam otp_25 = {
 
 /* --- schedulers ---------------------------------------------------------------------------------------- */
 
-/* Are they where the layout says? They are numbered from 1 on; dirty ones there may be none. */
+/* Are they at the layout's offsets? They are numbered from 1 on; dirty ones there may be none. */
 static bool check_schedulers(const struct vp_user_reader *m, const struct vp_beam *b, unsigned kind,
 			     uint32_t number_at)
 {

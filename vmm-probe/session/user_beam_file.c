@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the file of Erlang's machine says: its symbols and release, the registers of its interpreter, and
- * where its tables of modules may be. */
+/* The contents of the file of Erlang's machine: its symbols and release, the registers of its interpreter,
+ * and where its tables of modules may be. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,8 +49,8 @@ static bool most_frequent(const struct counts *c, uint32_t *ret)
 	return most >= TIMES_LEAST && most > 2 * second;
 }
 
-/* Whoever schedules a process loads its stack pointer, and who calls what wants to know where it is stores
- * the instruction. */
+/* Code that schedules a process loads its stack pointer, and code that calls functions which need the
+ * position stores the instruction. */
 bool vp_beam_registers(const struct vp_code_ops *code, const uint8_t *bytes, uint64_t len,
 		       uint32_t ret[VP_BEAM_REGISTERS])
 {
@@ -123,8 +123,8 @@ static void add_place(struct vp_beam_file *f, uint64_t place)
 	f->places[f->nplaces++] = place;
 }
 
-/* At any alignment that instructions may have. What is no displacement hardly ever leads to a variable, and
- * what is found there is looked at. */
+/* At any alignment that instructions may have. Bytes that are not a displacement hardly ever lead to a
+ * variable, and the variable's contents are checked. */
 void vp_beam_places(struct vp_beam_file *f, const uint8_t *bytes, uint64_t len, uint64_t at)
 {
 	int32_t n;
@@ -169,7 +169,7 @@ static struct ot_err *read_symbols(struct vp_elf *elf, struct vp_beam_file *f)
 	vp_elf_symbols_deinit(&symbols);
 	if (err && ot_err_code(err) == OT_ERR_NO_MEMORY)
 		return err;
-	ot_err_destroy(err); /* what is nonsense has no symbols */
+	ot_err_destroy(err); /* an invalid file has no symbols */
 	f->is_beam = f->symbols[VP_BEAM_NORMAL] && f->symbols[VP_BEAM_ATOMS] && f->symbols[VP_BEAM_RELEASE];
 	return NULL;
 }

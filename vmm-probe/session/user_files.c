@@ -100,7 +100,7 @@ static struct ot_err *try_file(const struct search *s, int root, const char *pat
 	return err;
 }
 
-/* usr/lib/debug/.build-id/01/0203….debug: where distributions put what was stripped. */
+/* usr/lib/debug/.build-id/01/0203….debug: where distributions put debugging information. */
 static void debug_path(const struct vp_user_wanted *w, char *buf, size_t size)
 {
 	size_t len = (size_t)snprintf(buf, size, "usr/lib/debug/.build-id/%02x/", w->build_id[0]);

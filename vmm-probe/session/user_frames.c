@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making the rules for processes' stacks: which files' rows a process has where, and what runtime it has. */
+/* Making the rules for processes' stacks: the files' rows of a process with their addresses, and its
+ * runtime. */
 #include "vmm-probe/session/user_frames.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@
 
 struct known_process {
 	uint64_t number; /* of the mappings that were sent; 0: none yet */
-	uint64_t mark;   /* of what they mapped as code */
+	uint64_t mark;   /* of their mappings as code */
 	uint64_t pid;
 	uint64_t mm;       /* of the program that it runs */
 	uint64_t young_ns; /* until then it is read again once a second: its loader maps further files */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules of a file, which are made once: its rows, what of them is missing, and its runtime. */
+/* The rules of a file, which are made once: its rows, the missing ones, and its runtime. */
 #include "vmm-probe/session/user_frames_file.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct best {
 	uint64_t saved; /* DWARF's number of it */
 };
 
-/* Keep what has fewer gaps. */
+/* Keep the version with fewer gaps. */
 static struct ot_err *read_better(void *arg, struct vp_elf *elf)
 {
 	struct best *b = arg;
@@ -41,8 +41,8 @@ static struct ot_err *read_better(void *arg, struct vp_elf *elf)
 	return NULL;
 }
 
-/* What it lacks is said once a frame is in it: all processes of a guest have mapped many files. One that was
- * built without .eh_frame lacks nothing. */
+/* Missing rules are reported once a frame is in the file: all processes of a guest have mapped many files.
+ * One that was built without .eh_frame lacks nothing. */
 static void note_missing(struct vp_frames_making *m, const char *name, const struct vp_elf *elf,
 			 const struct vp_cfi *cfi, struct vp_frames_file *file)
 {
@@ -124,7 +124,7 @@ static uint64_t dwarf_of(uint32_t reg)
 	return i;
 }
 
-/* Erlang's machine has in registers what its functions save elsewhere. */
+/* Erlang's machine keeps in registers the values that its functions save elsewhere. */
 static struct ot_err *read_saved(struct vp_frames_making *m, struct vp_elf *elf,
 				 const struct vp_user_wanted *wanted, struct vp_frames_file *f)
 {

@@ -109,7 +109,7 @@ static bool is_wanted_type(const struct search *s)
 	return false;
 }
 
-/* Entries of one type follow each other, and name it by one string. False: it is none that is wanted. */
+/* Entries of one type follow each other, and name it by one string. False: it is not a wanted one. */
 static bool take_type(struct search *s, uint64_t at)
 {
 	if (at != s->last) {
@@ -171,7 +171,7 @@ static void take_constant(struct search *s, const uint8_t *entry)
 		set(s, "", CONSTANT, member(entry, s->symbols[VP_HOTSPOT_CONSTANT_VALUE]) & UINT32_MAX);
 }
 
-/* Up to an entry without a name. False: the table can't be read, or is none. */
+/* Up to an entry without a name. False: the table can't be read, or is invalid. */
 static bool read_table(struct search *s, enum vp_hotspot_symbol table, enum vp_hotspot_symbol size,
 		       enum vp_hotspot_symbol first, unsigned nmembers,
 		       void (*take)(struct search *s, const uint8_t *entry))

@@ -129,7 +129,7 @@ static bool put_compiled(const struct vp_user_reader *m, const struct vp_hotspot
 	if (vp_user_read_u64(m, blob + l->walk.blob_code, &code) && pc - code < INT32_MAX &&
 	    find_pcs(m, l, blob, &pcs) && find_scope(m, l, &pcs, (int64_t)(pc - code), &scope) && scope)
 		return put_scopes(m, l, blob, scope, out);
-	/* The wrapper of a native one, or a place that is none of these. */
+	/* The wrapper of a native one, or another place. */
 	return vp_user_read_u64(m, blob + l->nmethod_method, &method) && method &&
 	       vp_hotspot_method(m, l, method, -1, COMPILED, out);
 }
@@ -158,8 +158,8 @@ static bool put_code(const struct vp_user_reader *m, const struct vp_hotspot_lay
 	return true;
 }
 
-/* Where the frame has what is not described: one whose bytecode is not the method's is not as it is since JDK
- * 9, or is only being made. */
+/* The places in the frame that are not described: one whose bytecode is not the method's is not as it is
+ * since JDK 9, or is only being made. */
 static bool put_interpreted(const struct vp_user_reader *m, const struct vp_hotspot_layout *l,
 			    uint64_t method, uint64_t bytecode, struct ot_buf *out)
 {

@@ -16,7 +16,7 @@
 #define NUMBER_BITS   6u
 #define LINE_ESCAPE   0xffu
 
-/* What a method's ConstMethod says. */
+/* The contents of a method's ConstMethod. */
 struct method {
 	uint64_t at, pool;
 	uint16_t code_size, name, signature, flags;
@@ -133,7 +133,7 @@ static bool find_line(const struct vp_user_reader *m, uint64_t at, int64_t index
 	return found && *ret > 0 && *ret <= UINT16_MAX;
 }
 
-/* Nothing, where the class says nothing of it. */
+/* Nothing, if the class does not record it. */
 static bool put_place(const struct vp_user_reader *m, const struct vp_hotspot_layout *l,
 		      const struct method *method, int64_t index, struct ot_buf *out)
 {

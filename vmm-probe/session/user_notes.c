@@ -56,7 +56,7 @@ struct ot_err *vp_user_notes_hotspot(struct vp_user_notes *n, const struct vp_gu
 
 /* --- texts --------------------------------------------------------------------------------------------- */
 
-/* A method that is interpreted is the same one wherever in the interpreter it is. 0: the note is none. */
+/* An interpreted method is the same one at every place in the interpreter. 0: the note is invalid. */
 static size_t make_key(uint64_t pid, uint64_t pc, const char *note, char key[KEY_MAX])
 {
 	size_t len = strnlen(note, VP_NOTE_MAX);

@@ -39,7 +39,7 @@ static struct ot_err *read_hotspot(struct vp_elf *elf, struct vp_hotspot_file *r
 	vp_elf_symbols_deinit(&symbols);
 	if (err && ot_err_code(err) == OT_ERR_NO_MEMORY)
 		return err;
-	ot_err_destroy(err); /* what is nonsense has no symbols */
+	ot_err_destroy(err); /* an invalid file has no symbols */
 	*ret = found == VP_HOTSPOT_NSYMBOLS ? f : (struct vp_hotspot_file){ 0 };
 	return NULL;
 }

@@ -35,7 +35,7 @@ static uint64_t word(const uint8_t *data, uint64_t i)
 	return value;
 }
 
-/* A text or a note for each frame; what is behind the last one is zero. */
+/* A text or a note for each frame; the bytes behind the last one are zero. */
 static void see_notes(struct vp_user_symbols *us, const uint8_t *data, uint64_t frames, uint32_t size)
 {
 	const char *at = (const char *)data + 8 * (frames + 1), *end = (const char *)data + size;

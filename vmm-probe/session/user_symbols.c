@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of a guest's processes, and the text of an address. */
+/* A guest's processes, and the text of an address. */
 #include "vmm-probe/session/user_symbols.h"
 
 #include <inttypes.h>
@@ -97,7 +97,7 @@ bool vp_user_symbols_read_begin(struct vp_user_symbols *us)
 	return false;
 }
 
-/* A guest's program can have any round use up its budget: that is said once. */
+/* A guest's program can have any round use up its budget: that is reported once. */
 void vp_user_symbols_read_end(struct vp_user_symbols *us)
 {
 	struct ot_err *err = us->said_over ? NULL : vp_budget_check();

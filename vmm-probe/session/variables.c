@@ -59,7 +59,7 @@ struct ot_err *vp_variables_keep(struct vp_session *s)
 	return b->cells.failed ? ot_err_nomem() : NULL;
 }
 
-/* Bytes of a scalar at its offset: a word, and behind it what a by-reference value is. */
+/* Bytes of a scalar at its offset: a word, and behind it the contents of a by-reference value. */
 static uint32_t scalar_size(const struct dif_var_slot *slot)
 {
 	return 8 + (slot->type.flags & DIF_TF_BYREF ? padded(dif_var_bytes(&slot->type)) : 0);

@@ -147,7 +147,7 @@ static struct ot_err *match(void *env, const struct dif_probedesc *desc,
 	struct match m = { .each = each, .arg = arg };
 	struct ot_err *err = match_in(env, true, desc, &m);
 
-	/* where others have the program too, they have found that it is none, or will */
+	/* if other sessions have the program too, they report the error */
 	if (err && session_of(env)->config.has_others && ot_err_code(err) != OT_ERR_NO_MEMORY) {
 		ot_err_destroy(err);
 		err = NULL;
@@ -218,7 +218,7 @@ static bool hint_probe(void *env, const struct dif_probedesc *desc, struct ot_bu
 	return false;
 }
 
-/* Where one guest has a probe of that name, that one is meant. */
+/* If one guest has a probe of that name, that one matches. */
 static bool named_here(void *env, const struct dif_probedesc *desc, struct dif_probedesc *ret)
 {
 	struct vp_session *s = session_of(env);
@@ -282,8 +282,8 @@ static bool has_dependency(void *env, const char *kind, const char *name)
 	return false;
 }
 
-/* Without a guest there is no pid provider, but descriptions of this host's processes are checked; of a
- * guest's, its registry says what is wrong. */
+/* Without a guest there is no pid provider, but descriptions of this host's processes are checked; for a
+ * guest's, its registry reports the error. */
 static bool has_process(void *env, int64_t pid)
 {
 	(void)env;

@@ -4,8 +4,8 @@
  * arguments and makes the static call that is the event (include/linux/tracepoint.h). It is evaluated
  * symbolically, from the branch on, without being run.
  *
- * All paths are followed, a bounded number of instructions. The result is exact or refused: when the event
- * happens, and what each word of its arguments is, as expressions over the vCPU's state at the branch.
+ * All paths are followed, a bounded number of instructions. The result is exact or refused: the condition of
+ * the event, and each word of its arguments, as expressions over the vCPU's state at the branch.
  */
 #ifndef VP_SYMBOLIC_BLOCK_H
 #define VP_SYMBOLIC_BLOCK_H
@@ -14,7 +14,7 @@
 
 #define VP_BLOCK_ARGS 10u
 
-/* What is known of the instruction at an address. */
+/* The properties of the instruction at an address. */
 enum vp_block_mark {
 	VP_MARK_NONE,
 	VP_MARK_END,    /* the flow has returned to the point where it continues without the event */

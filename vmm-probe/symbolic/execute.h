@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Symbolic execution of single instructions: what an architecture's executor is asked. For one thread. */
+/* Symbolic execution of single instructions: the interface of an architecture's executor. For one thread. */
 #ifndef VP_SYMBOLIC_EXECUTE_H
 #define VP_SYMBOLIC_EXECUTE_H
 
@@ -31,8 +31,8 @@ struct vp_executor {
 	void (*destroy)(struct vp_executor *executor);
 };
 
-/** Execute the instruction at @p gva, of whose bytes @p len are at @p bytes, on @p state. What is not known
- * of an instruction makes the registers that it writes unknown. */
+/** Execute the instruction at @p gva, of whose bytes @p len are at @p bytes, on @p state. If an instruction
+ * is not understood, the registers that it writes become unknown. */
 static inline struct vp_step vp_execute(struct vp_executor *executor, struct vp_exprs *exprs,
 					struct vp_state *state, uint64_t gva, const uint8_t *bytes,
 					unsigned len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Expressions over a vCPU's registers and memory at one instruction: what a stretch of code that begins there
- * would compute. Values are of 64 bits. Immutable, in an arena, and bounded: an expression that would become
+ * Expressions over a vCPU's registers and memory at one instruction: the results of a stretch of code that
+ * begins there. Values are of 64 bits. Immutable, in an arena, and bounded: an expression that would become
  * larger than VP_EXPR_NODES is unknown.
  *
  * NULL stands for an unknown value, and every constructor returns NULL for unknown operands. One sets

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of a vCPU behind some instructions, as expressions over its state before them: general
+ * The known state of a vCPU behind some instructions, as expressions over its state before them: general
  * registers, the stack words that were written, and the flags' origin. Copied by assignment.
  *
  * Memory other than these stack words is taken to be as it was at the beginning until the code may have
- * changed it; after that what it holds is unknown. So a value is either exact or unknown.
+ * changed it; after that its contents are unknown. So a value is either exact or unknown.
  */
 #ifndef VP_SYMBOLIC_STATE_H
 #define VP_SYMBOLIC_STATE_H

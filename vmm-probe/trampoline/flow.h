@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of DIF's registers and condition codes at an instruction, for any way that leads there. All
- * branches go forward, so one pass over an object finds it.
+ * The known values of DIF's registers and condition codes at an instruction, for all ways that lead there.
+ * All branches go forward, so one pass over an object finds it.
  */
 #ifndef VP_TRAMPOLINE_FLOW_H
 #define VP_TRAMPOLINE_FLOW_H
@@ -61,7 +61,7 @@ bool vp_flow_fold(uint32_t op, uint64_t a, uint64_t b, uint64_t *ret);
 enum vp_flow_taken { VP_FLOW_NEVER, VP_FLOW_ALWAYS, VP_FLOW_IF, VP_FLOW_UNKNOWN };
 
 /** Whether branch @p op is taken there; IF: on condition *ret_cond of the trampoline's last comparison;
- * UNKNOWN: that can't be said any more. */
+ * UNKNOWN: that can't be determined any more. */
 enum vp_flow_taken vp_flow_branch(const struct vp_flow *flow, uint32_t op, enum vp_tramp_cond *ret_cond);
 
 #endif

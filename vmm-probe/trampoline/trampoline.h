@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Guest-resident probes: the clauses of a function's entry as code that the guest executes itself, without an
- * exit. docs/design/017-resident-probes.md says how that code gets there, and why it can't harm.
+ * exit. docs/design/017-resident-probes.md explains how that code is installed, and why it can't do harm.
  *
  * This part touches no guest. It compiles verified clauses to a list of operations, which
  * vp_trampoline_check() checks by rules of its own and vp_trampoline_emit() (arch/trampoline.h) assembles.
@@ -10,7 +10,7 @@
  *   clause on an fentry ──► words     all its actions are aggregations of numbers: they are done in place
  *                      ├──► table     the same with a key that differs: what the table of keys has is done in
  *                      │              place, and the vCPU exits for other keys
- *                      ├──► record    what its actions read fits in a record of the agent's format: the host
+ * ├──► record the inputs of its actions fit in a record of the agent's format: the host
  *                      │              evaluates them when it takes the record
  *                      ├──► filter    its predicate is evaluated in place; where it holds, the vCPU exits
  *                      └──► refused   with the reason
@@ -88,9 +88,9 @@ struct vp_trampoline {
 
 /**
  * Compile a site's clauses into @p ret. @p data_used: bytes of data that others use already, from 0 on, a
- * multiple of 8; ret->data_used says what is used now. UNSUPPORTED, LIMIT: not in the guest, with the clause
- * and the reason. BAD_DATA: what is said of the guest contradicts itself. After an error *ret is undefined;
- * else its list has passed vp_trampoline_check().
+ * multiple of 8; ret->data_used is the part in use now. UNSUPPORTED, LIMIT: not in the guest, with the clause
+ * and the reason. BAD_DATA: the data about the guest is inconsistent. After an error *ret is undefined; else
+ * its list has passed vp_trampoline_check().
  */
 OT_MUST_CHECK struct ot_err *vp_trampoline_compile(const struct vp_tramp_guest *guest,
 						   const struct vp_tramp_site *site, uint32_t data_used,

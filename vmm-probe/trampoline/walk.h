@@ -13,7 +13,7 @@ struct vp_tramp_walk {
 	const struct dif_object *obj;
 	uint32_t pc, insn;
 	struct vp_flow now;
-	struct vp_flow at[VP_TRAMP_OBJECT_MAX]; /* what branches to each instruction bring */
+	struct vp_flow at[VP_TRAMP_OBJECT_MAX]; /* the states that branches bring to each instruction */
 	uint16_t start[VP_TRAMP_OBJECT_MAX];    /* the first operation of each instruction */
 };
 

@@ -35,7 +35,8 @@ static inline struct vp_page_root vp_x86_page_root(uint64_t cr3, uint64_t cr4)
 	return (struct vp_page_root){ cr3 & vp_x86_paging.address, cr4 & VP_X86_CR4_LA57 ? 5 : 4 };
 }
 
-/** Is the vCPU in long mode, or going there? True too if @p regs do not tell: QEMU has EFER, others may not.
+/** Is the vCPU in long mode, or entering it? True too if @p regs do not show it: QEMU has EFER, others may
+ * not.
  */
 static inline bool vp_native_may_be_64bit(const struct vp_regs *regs)
 {

@@ -52,7 +52,7 @@ enum vp_reg {
 #define VP_NREGS_GENERAL  16
 #define VP_REGS_CLOBBERED VP_RAX, VP_RCX, VP_RDX, VP_RSI, VP_RDI, VP_R8, VP_R9, VP_R10, VP_R11
 
-/* What the processor pushes for an exception, in words: where execution goes on, its mode and its stack. */
+/* What the processor pushes for an exception, in words: the next instruction, the mode and the stack. */
 #define VP_TRAP_FRAME_WORDS 4
 #define VP_TRAP_FRAME_PC    0
 #define VP_TRAP_FRAME_MODE  1

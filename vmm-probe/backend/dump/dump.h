@@ -27,8 +27,8 @@ struct vp_dump_opts {
 	uint64_t low_size;
 };
 
-/** Open. BAD_DATA for a truncated or foreign file, UNSUPPORTED for formats that this does not read
- * (the message says how to convert it). */
+/** Open. BAD_DATA for a truncated or foreign file, UNSUPPORTED for other formats (the message explains how to
+ * convert them). */
 OT_MUST_CHECK struct ot_err *vp_dump_open(const struct vp_dump_opts *opts, struct vp_dump **ret);
 void vp_dump_close(struct vp_dump *dump);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The gdb backend: a guest traced through the gdb stub of its VMM, from the operator's process. Any stub that
- * has what vmm-probe/backend/gdb/stub.h needs; QEMU's, old or new, TCG or KVM.
+ * The gdb backend: a guest traced through the gdb stub of its VMM, from the operator's process. Any stub with
+ * the features of vmm-probe/backend/gdb/stub.h; QEMU's, old or new, TCG or KVM.
  *
  * An engine runs in this process, and one thread acts for all of its vCPUs: only that thread talks to the
  * stub. A hit is a stop reply; the whole guest is stopped from then until the vCPU has been stepped over the

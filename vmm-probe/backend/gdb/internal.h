@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Declarations shared by the files of this folder. "The stub's thread" is the one thread that talks to the
- * stub; what is marked as its own is used by no other thread while it runs.
+ * stub; members that are marked as its own are used by no other thread while it runs.
  */
 #ifndef VP_BACKEND_GDB_INTERNAL_H
 #define VP_BACKEND_GDB_INTERNAL_H
@@ -122,7 +122,7 @@ struct vp_gdb_planted *vp_gdb_planted_at(struct vp_gdb *gdb, uint64_t gva);
 /* memory.c */
 OT_MUST_CHECK struct ot_err *vp_gdb_window_init(struct vp_gdb_window *window);
 void vp_gdb_window_deinit(struct vp_gdb_window *window);
-/** The stub's thread, at a resume: discard what was read. */
+/** The stub's thread, at a resume: discard the pages that were read. */
 void vp_gdb_forget(struct vp_gdb *gdb);
 void *vp_gdb_gpa_to_host(void *gdb, uint64_t gpa, uint64_t *ret_len);
 bool vp_gdb_load(void *gdb, uint64_t gva, void *dst, uint32_t len, bool user);

@@ -6,9 +6,9 @@
  * has patched (KEY_LEAVE). The other traps stay, and a branch without a trap costs its patcher no hold.
  *
  * The kernel patches with a mutex held from before it compares until after it has patched (facts.key_lock):
- * one task at a time, which KEY_LEAVE therefore need not identify. While all vCPUs are held, the
- * mutex tells whether a task is between the two. A branch without a trap gets one only if none is, or at
- * KEY_LEAVE: a task that is past KEY_ENTER would find it.
+ * one task at a time, which KEY_LEAVE therefore need not identify. While all vCPUs are held, the mutex shows
+ * whether a task is between the two. A branch without a trap gets one only if none is, or at KEY_LEAVE: a
+ * task that is past KEY_ENTER would find it.
  */
 #ifndef VP_KVM_KEYS_H
 #define VP_KVM_KEYS_H

@@ -12,7 +12,7 @@
 /** Open a counter of @p event, which is valid, for thread @p tid of this process (0: the calling one),
  * stopped: *ret_fd is the caller's. It counts only while the thread runs a guest, where the host's kernel can
  * tell (not for its own, the software events). UNSUPPORTED: this host can't, or does not allow it; the
- * message is the reason, and what to do. OS: no resources. */
+ * message has the reason and the remedy. OS: no resources. */
 OT_MUST_CHECK struct ot_err *vp_kvm_perf_open(const struct vp_cpc_event *event, pid_t tid, int *ret_fd);
 
 /** Could it be opened for the calling thread? Errors as above. */

@@ -5,8 +5,8 @@
  * code keeps the state's address in one of the host's registers, and calls callbacks with that register as it
  * is.
  *
- * No API promises either. So nothing is assumed: at poll points what lies there is compared with what the API
- * says of the same instruction, and it is used only for a vCPU whose registers were found there, all of them.
+ * No API promises either. So nothing is assumed: at poll points its contents are compared with the API's
+ * values at the same instruction, and it is used only for a vCPU all of whose registers were found there.
  * Before that, and at any other address, registers are the API's.
  */
 #ifndef VP_TCG_CPU_STATE_H
@@ -17,8 +17,8 @@
 
 #include "vmm-probe/arch/regs.h"
 
-/** Are the registers in @p regs, by their numbers from 0 on, what lies at @p state? False also where so many
- * of them are equal that this would prove nothing. @p state may be any address: it is read by the kernel. */
+/** Do the registers in @p regs, by their numbers from 0 on, equal the words at @p state? False also if too
+ * many of them are equal to each other for a proof. @p state may be any address: it is read by the kernel. */
 bool vp_tcg_state_is(const void *state, const uint64_t regs[VP_NREGS_GENERAL]);
 
 /*
@@ -26,7 +26,7 @@ bool vp_tcg_state_is(const void *state, const uint64_t regs[VP_NREGS_GENERAL]);
  *
  *   void target(unsigned int vcpu, void *udata, const uint64_t *state)
  *
- * with what may be the vCPU's state as third argument. @target has external linkage.
+ * with a candidate for the vCPU's state as third argument. @target has external linkage.
  */
 /* clang-format off */
 #define VP_TCG_ENTRY(name, target)                                       \

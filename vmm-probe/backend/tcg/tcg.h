@@ -88,7 +88,7 @@ enum vp_tcg_change_state {
 	VP_TCG_RESETTING, /* taken; QEMU drops callbacks and translations */
 };
 
-/* One struct with many fields: what a process has one of. */
+/* One struct with many fields: the data that exists once a process. */
 struct vp_tcg {
 	uint64_t id; /* of the plugin, QEMU's number */
 	char name[VP_GUEST_NAME];
@@ -219,7 +219,7 @@ void vp_tcg_on_reset(void);
 void vp_tcg_raise_poll(void);
 
 /* exclusive.c */
-/** Does this QEMU export what vp_tcg_exclusive() needs? */
+/** Does this QEMU export the functions that vp_tcg_exclusive() needs? */
 bool vp_tcg_can_exclude(void);
 /** As the backend operation. */
 bool vp_tcg_exclusive(void *backend, void (*fn)(void *arg), void *arg);

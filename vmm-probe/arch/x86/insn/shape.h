@@ -3,9 +3,10 @@
  * The parts of an instruction in 64-bit mode: prefixes, opcode, operands and immediates, from which its
  * length follows.
  *
- * This determines how many bytes a trap covers, and what may be single-stepped; it must not depend on the
- * version of a disassembler library. Encodings that processors treat differently, that are reserved, or that
- * are newer than these tables are refused. Encodings: Intel's Software Developer's Manual, volume 2.
+ * This determines the bytes that a trap covers, and the instructions that may be single-stepped; it must not
+ * depend on the version of a disassembler library. Encodings that processors treat differently, that are
+ * reserved, or that are newer than these tables are refused. Encodings: Intel's Software Developer's Manual,
+ * volume 2.
  */
 #ifndef VP_ARCH_X86_INSN_SHAPE_H
 #define VP_ARCH_X86_INSN_SHAPE_H

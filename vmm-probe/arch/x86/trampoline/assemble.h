@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An assembler of the instructions that trampolines consist of. A jump can only be written before the place
- * that it leads to: vp_asm_land() makes it end where the code ends so far. So code from here has no loop,
- * whoever writes it.
+ * that it leads to: vp_asm_land() makes it end where the code ends so far. So code from here has no loop, by
+ * construction.
  *
  * Memory has three forms: the per-CPU area at a constant; the per-CPU area at R11, which holds an address
  * that is a constant of the trampoline's or the record's; and R11 or RAX alone, which then hold `current`.
@@ -15,7 +15,8 @@
 
 #include "vmm-probe/arch/x86/regs.h"
 
-/* Writes to `code`, which has `size` bytes; what does not fit sets `full`, and `len` stays within. */
+/* Writes to `code`, which has `size` bytes; an instruction that does not fit sets `full`, and `len` stays
+ * within bounds. */
 struct vp_assembler {
 	uint8_t *code;
 	uint32_t size, len;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the two halves of making a trampoline's instructions: values and jumps (emit.c), and what is
- * written to our own memory (emit_data.c). */
+/* Shared by the two halves of making a trampoline's instructions: values and jumps (emit.c), and stores to
+ * our own memory (emit_data.c). */
 #ifndef VP_ARCH_X86_TRAMPOLINE_EMIT_H
 #define VP_ARCH_X86_TRAMPOLINE_EMIT_H
 
 #include "vmm-probe/arch/trampoline.h"
 #include "vmm-probe/arch/x86/trampoline/assemble.h"
 
-/* R11 is for addresses and what does not outlive an operation. Between RESERVE and PUBLISH it has the
+/* R11 is for addresses and temporary values within an operation. Between RESERVE and PUBLISH it has the
  * record's address, R10 the record's number + 1; RAX is free there and in the operations on words. */
 #define VP_EMIT_SCRATCH VP_R11
 #define VP_EMIT_NUMBER  VP_R10
