@@ -23,8 +23,8 @@ struct ot_buf {
 
 void ot_buf_init(struct ot_buf *buf);
 
-/** A buffer in @p cap bytes at @p mem, which outlive it: it never grows, and what does not fit, with a NUL
- * behind it, fails. Not for ot_buf_take(). */
+/** A buffer in @p cap bytes at @p mem, which outlive it: it never grows, and an append that does not fit,
+ * with a NUL behind it, fails. Not for ot_buf_take(). */
 void ot_buf_init_fixed(struct ot_buf *buf, void *mem, size_t cap);
 void ot_buf_deinit(struct ot_buf *buf);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ownership by scope: a local that owns something says so where it is declared,
- * and ot_move() hands it out.
+ * Ownership by scope: a local that owns something is declared as its owner, and ot_move() passes it on.
  */
 #ifndef OT_BASE_CLEANUP_H
 #define OT_BASE_CLEANUP_H

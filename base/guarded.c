@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The accesses to memory that may be gone. Between the first instruction and the last nothing is pushed, so
- * wherever one of them faults, the handler (guarded_handler.c) can continue at ot_guarded_failed, which
- * returns false to the caller. Written for the host's own processor, x86-64.
+ * if any of them faults, the handler (guarded_handler.c) can continue at ot_guarded_failed, which returns
+ * false to the caller. Written for the host's own processor, x86-64.
  */
 #include "base/guarded.h"
 #include "base/guarded_internal.h"

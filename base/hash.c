@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* SipHash (Aumasson, Bernstein 2012) with few rounds for tables and with all of them for what is stored. */
+/* SipHash (Aumasson, Bernstein 2012) with few rounds for tables and with all of them for stored hashes. */
 #include "base/hash.h"
 
 #include <string.h>

@@ -147,7 +147,7 @@ struct ot_err *ot_send_fds(int sock, const void *msg, size_t len, const int *fds
 	return NULL;
 }
 
-/* Keep what the caller has room for, close the rest. */
+/* Keep as many as the caller has room for, close the rest. */
 static int take_fds(struct msghdr *mh, int *fds, int max_fds)
 {
 	int taken = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The JSON writer: punctuation, escapes, and the check that values stand where JSON allows them. A stream is
- * written by one thread, so stdio's lock, which costs more than what it guards, is not taken for each piece.
+ * written by one thread, so stdio's lock, which costs more than the writing, is not taken for each piece.
  */
 #include "base/json.h"
 
@@ -51,7 +51,7 @@ static void separate(struct ot_json *j)
 	j->open[j->depth - 1].has_items = true;
 }
 
-/* May a value stand here? Writes what separates it from the last one. */
+/* May a value stand here? Writes the separator from the last one. */
 static bool begin_value(struct ot_json *j)
 {
 	if (j->misuse)
@@ -122,7 +122,7 @@ static size_t plain(const uint8_t *s, size_t len)
 	return n <= 0 || *s == '"' || *s == '\\' || *s < ' ' || *s == 0x7f ? 0 : (size_t)n;
 }
 
-/* Returns how many bytes of @s that stands for. */
+/* Returns the number of bytes of @s that it represents. */
 static size_t put_escaped(FILE *fp, const uint8_t *s, size_t len)
 {
 	int n = ot_utf8_length(s, len);

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 
 /** Append at most @p max bytes of untrusted @p text, then "...", so that it can't end a line or a field in
- * quotes: blanks become one space, and a '"' and what is not printable ASCII a '?'. */
+ * quotes: blanks become one space, and a '"' and any byte that is not printable ASCII a '?'. */
 void ot_log_put_text(struct ot_buf *out, const char *text, size_t max);
 
 /** Send a line as program "outsight", level notice. False: no logger took it. @p patient: wait, a few seconds
