@@ -86,7 +86,7 @@ void dif_compiler_destroy(struct dif_compiler *comp)
 	free(comp->out.optsets);
 	ot_arena_deinit(&comp->arena);
 	ot_arena_deinit(&comp->scratch);
-	free(comp); /* the first member of what was allocated */
+	free(comp); /* the first member of the allocation */
 }
 
 /* The array @old of @n elements with @add more behind it, in the program's arena. */
@@ -145,7 +145,7 @@ static bool check_limits(struct dif_compiler *c)
 	    c->idents->aggs.count, DIF_AGGS_MAX);
 }
 
-/* Put what was compiled into the program: all of it or, without memory, nothing. */
+/* Put the compiled clauses into the program: all of it or, without memory, nothing. */
 static bool commit(struct dif_compiler *c)
 {
 	struct dif_program *prog = c->out.prog;

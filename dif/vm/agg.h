@@ -51,7 +51,7 @@ struct dif_aggtab_slot {
 
 #define DIF_AGG_SINGLES 8
 
-/* An entry that was looked up, by a few words that tell its tuple. */
+/* An entry that was looked up, by a few words that identify its tuple. */
 #define DIF_AGG_RECENT      64 /* a power of two */
 #define DIF_AGG_RECENT_KEYS 4
 struct dif_agg_recent {

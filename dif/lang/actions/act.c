@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Actions: what each of them takes, and the records that it makes. */
+/* Actions: the arguments of each, and the records that it makes. */
 #include "dif/lang/actions/clause.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ struct dif_object *dif_act_object(struct dif_compiler *c, struct dif_node *node)
 {
 	struct dif_rtype ret = dif_type_rtype(c, node->type);
 
-	/* the array at a struct's end, and what consists of nothing else */
+	/* the array at a struct's end, and a struct that consists of nothing else */
 	if (ret.kind == DIF_TYPE_CTF && ret.flags & DIF_TF_BYREF && !ret.size)
 		return dif_fail(c, DIF_D_UNKNOWN, node->line,
 				"expression of unknown size may not be recorded: %s",

@@ -280,7 +280,7 @@ static bool check_call(struct dif_compiler *c, struct dif_node *call, uint32_t k
 	if (!*call->args->name && kind != DIF_ACT_freopen)
 		return dif_fail(c, DIF_D_PRINTF_FMT_EMPTY, call->line, "%s( ) format string is empty",
 				call->name);
-	/* what freopen("") is to libraries of other implementations */
+	/* the form of freopen("") for libraries of other implementations */
 	if (kind == DIF_ACT_freopen && !strcmp(call->args->name, "."))
 		return dif_fail(c, DIF_D_FREOPEN_INVALID, call->line, "%s( ) argument #1 cannot be \".\"",
 				call->name);
@@ -378,7 +378,7 @@ static bool take_star_key(struct printa *p, const struct dif_conv *cv, const cha
 	return true;
 }
 
-/* A key, or with @ what the aggregation's values count as: an integer of 64 bits. */
+/* A key, or with @ the type of the aggregation's values: an integer of 64 bits. */
 static bool take_key(struct printa *p, const struct dif_conv *cv, struct dif_type **ret)
 {
 	bool value = cv->flags & DIF_CONV_AGG;

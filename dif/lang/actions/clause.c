@@ -149,8 +149,9 @@ static bool forgive_unknown(struct dif_compiler *c)
 }
 
 /*
- * The body first: a predicate may use what its own clause assigns for the first time. But the predicate may
- * be the one that assigns: if the body fails because of an unknown name, the predicate is compiled first.
+ * The body first: a predicate may use a variable that its own clause assigns for the first time. But the
+ * predicate may be the one that assigns: if the body fails because of an unknown name, the predicate is
+ * compiled first.
  */
 static bool compile_both(struct dif_compiler *c, const struct dif_piece *piece, struct dif_clause *cl,
 			 struct dif_actions *out)

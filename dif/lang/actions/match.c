@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The probes that a clause's descriptions match, and what their args[] have in common. */
+/* The probes that a clause's descriptions match, and the common part of their args[]. */
 #include "dif/lang/actions/match.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static enum agreement compare_arg(struct dif_compiler *c, uint32_t a_id, uint32_
 	return a.translated ? TRANSLATED : DIFFERENT;
 }
 
-/* Note the args[n] that do not agree with those of the first probe; bit 63 stands for all that are behind. */
+/* Note the args[n] that do not agree with those of the first probe; bit 63 represents all further ones. */
 static void compare_args(struct dif_compiler *c, const struct dif_probe_info *probe)
 {
 	struct dif_clause_state *cl = c->clause;

@@ -34,7 +34,7 @@ static bool is_stored_string(struct dif_compiler *c, const struct dif_node *n)
 
 /* Between scalars, from arrays to pointers, from anything that leads to characters to strings, and from
  * everything to void. A string is no pointer; but a member that is an array of characters elsewhere, such as
- * pr_psargs, is one here: programs cast it to char *, and test what they kept for 0. */
+ * pr_psargs, is one here: programs cast it to char *, and compare a kept value with 0. */
 static bool cast_allowed(struct dif_compiler *c, struct dif_type *to, const struct dif_node *n)
 {
 	struct dif_type *from = n->type;

@@ -107,7 +107,7 @@ static struct dif_node *cook_value(struct dif_compiler *c, const struct dif_node
 	return value;
 }
 
-/* Stacks and symbols are values, but only of what records them. */
+/* Stacks and symbols are values, but only for actions that record them. */
 static bool is_recorded_only(const struct dif_node *n)
 {
 	return dif_node_is_action(n) && strcmp(n->ident->func->result, "void") != 0;
@@ -138,7 +138,7 @@ static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 		return dif_fail(c, DIF_D_CG_EXPR, n->line,
 				"%s( ) may not be called from a D expression (D program context required)",
 				n->right->name);
-	/* what other actions return, and what exists in parts only */
+	/* results of other actions, and types that exist in parts only */
 	if (dif_is_void(c, value) || dif_is_kind(c, value, DIF_C_DYNAMIC))
 		return dif_fail(c, DIF_D_OP_INCOMPAT, n->line, "a value of type \"%s\" cannot be assigned",
 				dif_type_text(c, value));
@@ -154,7 +154,7 @@ static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 		return incompatible(c, n);
 	if (!check_modifiable(c, n) || (n->right->kind == DIF_N_XLATE && !dif_xlate_whole(c, n->right)))
 		return NULL;
-	/* a variable keeps all 64 bits of an integer, whatever its first value was; a _Bool is 0 or 1 */
+	/* a variable keeps all 64 bits of an integer, for any first value; a _Bool is 0 or 1 */
 	bool cut = dif_is_int(c, lt) && (n->left->kind != DIF_N_VAR || dif_base(c, lt)->is_bool);
 	if (!dif_type_same(c, lt, value) && (cut || dif_is_string(c, lt)))
 		n->right = to_target(c, n->right, lt);

@@ -106,7 +106,7 @@ static uint64_t fold(enum dif_oper op, uint64_t a, uint64_t b, bool is_signed)
 }
 
 /* Both sides constant: the result is. @operands is the type in which it is calculated; as at run time all 64
- * bits of the result are kept, whatever its type, until a cast or a record narrows it. */
+ * bits of the result are kept, for any type, until a cast or a record narrows it. */
 static struct dif_node *try_fold(struct dif_compiler *c, struct dif_node *n, struct dif_type *operands)
 {
 	if (n->left->kind != DIF_N_INT || n->right->kind != DIF_N_INT)

@@ -104,7 +104,7 @@ struct dif_ident *dif_called(struct dif_compiler *c, const struct dif_node *call
 	return id;
 }
 
-/* What a checked call of a subroutine means, as its record says. */
+/* The lowering of a checked call of a subroutine, by its record. */
 static struct dif_node *lower(struct dif_compiler *c, struct dif_node *call)
 {
 	switch (call->ident->func->lowering) {

@@ -134,7 +134,7 @@ static struct dif_node *cook_symbol(struct dif_compiler *c, struct dif_node *n, 
 
 /* --- names without a scope ------------------------------------------------------------------ */
 
-/* DTRACEFLT_BADADDR and so on: what arg4 of ERROR is compared with. */
+/* DTRACEFLT_BADADDR and so on: constants to compare with arg4 of ERROR. */
 static bool fault_constant(const char *name, uint64_t *ret)
 {
 	static const struct {
@@ -195,7 +195,7 @@ static struct dif_node *cook_param(struct dif_compiler *c, struct dif_ident *id)
 	if (!copy)
 		return NULL;
 	copy->is_lvalue = copy->is_writable = false;
-	/* what it stands for was written outside of these parameters' reach */
+	/* its text was written outside of these parameters' scope */
 	struct dif_ident *keep = c->idents->params;
 	c->idents->params = id->outer;
 	copy = dif_cook(c, copy);

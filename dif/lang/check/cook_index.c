@@ -111,8 +111,8 @@ static struct dif_node *cook_builtin_array(struct dif_compiler *c, struct dif_no
 
 /*
  * The elements that a subscript of @array may name; 0: any. An array of the kernel's with one element is
- * often the first of many, and so is one in a struct of the program's; what is only known when the clause
- * fires is compared for memory of D, as the next variable lies behind it.
+ * often the first of many, and so is one in a struct of the program's; an index that is only known when the
+ * clause fires is compared for memory of D, because the next variable lies behind it.
  */
 static uint64_t length_to_check(struct dif_compiler *c, const struct dif_node *array, bool is_constant)
 {

@@ -31,8 +31,8 @@ static bool check_operand(struct dif_compiler *c, struct dif_node *n, struct dif
 	return true;
 }
 
-/* D writes through its own variables, and through what was cast to a pointer, such as alloca()'s result;
- * *(p + i) is how a subscript is written. The machine checks where the pointer leads. */
+/* D writes through its own variables, and through values cast to a pointer, such as alloca()'s result; *(p +
+ * i) is how a subscript is written. The machine checks where the pointer leads. */
 static bool leads_to_writable(const struct dif_node *p)
 {
 	if (p->kind == DIF_N_OP2 && (p->op == DIF_O_ADD || p->op == DIF_O_SUB))
@@ -210,7 +210,7 @@ struct dif_node *dif_cook_op1(struct dif_compiler *c, struct dif_node *n)
 	if (n->op == DIF_O_NOT && !(n->left = dif_xlate_tested(c, n->left)))
 		return NULL;
 	if (n->op == DIF_O_DEREF && n->left->kind == DIF_N_XLATE && n->left->op == DIF_O_ARROW) {
-		n->left->op = DIF_O_DOT; /* what a translated pointer leads to is the translated struct */
+		n->left->op = DIF_O_DOT; /* the target of a translated pointer is the translated struct */
 		return n->left;
 	}
 	if (!check_operand(c, n, n->left))

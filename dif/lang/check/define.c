@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Definitions that stand for expressions: inlines, translators, what a provider's probes give out. */
+/* Definitions that represent expressions: inlines, translators, the output arguments of a provider's
+ * probes. */
 #include <string.h>
 
 #include "dif/lang/check/cook.h"
@@ -24,7 +25,7 @@ static bool set_params(struct dif_compiler *c, struct dif_ident *id, const struc
 	return !c->diag.failed;
 }
 
-/* A value of a parameter's type that nothing is known of, least of all that it is a constant. */
+/* An unknown value of a parameter's type, which is not a constant. */
 static struct dif_node *opaque(struct dif_compiler *c, struct dif_type *type)
 {
 	struct dif_node *n = dif_node_new(c, DIF_N_CAST), *zero = dif_node_int(c, 0, c->types->int_);
@@ -191,7 +192,7 @@ static const struct dif_param *source_of(struct dif_compiler *c, const struct di
 	return native;
 }
 
-/* Output arguments are input ones, or what a translator makes of them. */
+/* Output arguments are input ones, or translated from them. */
 bool dif_check_output(struct dif_compiler *c, const struct dif_param *native, const struct dif_param *xlated,
 		      uint32_t line)
 {

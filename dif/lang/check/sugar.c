@@ -159,7 +159,7 @@ static bool add_if(struct sugar *s, struct dif_node *n, const char *outer, bool 
 		return false;
 	if (!more)
 		return true;
-	/* what follows runs under the outer condition again */
+	/* later statements run under the outer condition again */
 	return open_guarded(s, outer ? in_branch(c, outer, outer_negated) : NULL);
 }
 

@@ -20,7 +20,7 @@ bool dif_use_ident(struct dif_compiler *c, const struct dif_ident *id, uint32_t 
 	const char *what = "scalar";
 
 	if (id->kind == DIF_ID_PARAM)
-		return true; /* what it stands for counts */
+		return true; /* its text counts */
 	if (id->func)
 		what = id->kind == DIF_ID_AGGFUNC ? "aggregating function" : "function";
 	else if (id->is_array)

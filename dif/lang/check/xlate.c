@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inlines, translators and args[]: expressions that stand for other expressions. */
+/* Inlines, translators and args[]: expressions that represent other expressions. */
 #include <string.h>
 
 #include "dif/lang/check/cook.h"
@@ -258,7 +258,7 @@ static struct dif_type *translated_type(struct dif_compiler *c, const char *text
 	return type;
 }
 
-/* args[n], @n with its native type, becomes what a translator makes of it, or the string that it points to.
+/* args[n], @n with its native type, becomes a translator's result, or the string that it points to.
  */
 static struct dif_node *translate(struct dif_compiler *c, struct dif_node *n, const char *text,
 				  long long index)

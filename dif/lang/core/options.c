@@ -163,7 +163,7 @@ static const struct option options[] = {
 	{ "cppargs", A_TEXT, COMMAND_LINE, 0 },
 	{ "noerror", FLAG, BEFORE_START, FIELD(noerror) },
 	{ "oformat", A_TEXT, COMMAND_LINE, 0 },     /* its words are those of the command's outputs */
-	{ "promseries", A_COUNT, COMMAND_LINE, 0 }, /* whoever starts a program limits it, not the program */
+	{ "promseries", A_COUNT, COMMAND_LINE, 0 }, /* the user sets this limit, not the program */
 	{ "noresolve", FLAG, ANY_TIME, FIELD(noresolve) },
 	{ "quietresize", FLAG, BEFORE_START, FIELD(quietresize) },
 };
@@ -254,7 +254,7 @@ static struct ot_err *parse_flag(const char *value, bool *ret)
 	return NULL;
 }
 
-/* The digits at the front of @value; *ret_rest is what follows them. */
+/* The digits at the front of @value; *ret_rest is the rest. */
 static struct ot_err *parse_digits(const char *value, uint64_t *ret, const char **ret_rest)
 {
 	char *end;

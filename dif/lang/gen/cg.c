@@ -259,8 +259,8 @@ struct dif_object *dif_cg_object(struct dif_compiler *c, struct dif_node *n, con
 }
 
 /*
- * printm(): from memref()'s pair {address, size} make what is recorded, the size (at most @max)
- * and behind it the bytes, in scratch memory.
+ * printm(): from memref()'s pair {address, size} make the record's contents, the size (at most @max) and
+ * behind it the bytes, in scratch memory.
  */
 static int cg_memory(struct dif_cg *cg, struct dif_node *n, uint64_t max)
 {

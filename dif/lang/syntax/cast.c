@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Casts that the compiler makes itself, and what several passes ask of a checked node. */
+/* Casts that the compiler makes itself, and queries of several passes about a checked node. */
 #include "dif/lang/syntax/unit.h"
 
 bool dif_node_is_action(const struct dif_node *n)

@@ -190,7 +190,8 @@ static void close_one(struct dif_compiler *c, int *open, char ch)
 		dif_fail(c, DIF_D_SYNTAX, c->unit->lex.line, "extra %c in input stream", ch);
 }
 
-/* What closes more than was open is an error wherever it stands, so that it is named and not what follows. */
+/* A closing bracket without an opening one is an error at any place, so that the message names it and not a
+ * later token. */
 static void count_open(struct dif_compiler *c, enum dif_tok kind)
 {
 	struct dif_lexer *lex = &c->unit->lex;

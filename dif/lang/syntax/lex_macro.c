@@ -12,7 +12,7 @@
 
 #include "dif/lang/syntax/unit.h"
 
-/* A macro as found: which argument, or which name, and what it stands for. */
+/* A macro as found: the argument or the name, and its value. */
 struct macro {
 	bool as_string;
 	bool is_arg;

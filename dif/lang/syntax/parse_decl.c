@@ -5,7 +5,7 @@
 #include "dif/lang/syntax/parse.h"
 #include "dif/lang/types/suggest.h"
 
-/* The words of a type, counted; what they mean together is decided at the end. */
+/* The words of a type, counted; their combined meaning is decided at the end. */
 struct words {
 	int is_signed, is_unsigned, is_short, longs;
 	int is_char, is_int, is_void, is_float, is_double;
@@ -94,7 +94,7 @@ static bool tagged_type(struct dif_compiler *c, struct words *w, struct dif_decl
 	return set_other(c, w, t);
 }
 
-/* One word of a type; false: the current token is none (or an error). */
+/* One word of a type; false: the current token is not one (or an error). */
 static bool type_word(struct dif_compiler *c, struct words *w, struct dif_declspec *spec)
 {
 	switch ((int)c->unit->tok.kind) {

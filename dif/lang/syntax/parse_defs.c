@@ -5,7 +5,7 @@
 #include "dif/lang/syntax/parse.h"
 #include "dif/lang/syntax/xlator.h"
 
-/* The ; that ends a definition: what follows is read in outer mode again. */
+/* The ; that ends a definition: the text behind it is read in outer mode again. */
 bool dif_end_definition(struct dif_compiler *c)
 {
 	if (c->unit->tok.kind != DIF_T_SEMI)
@@ -17,7 +17,7 @@ bool dif_end_definition(struct dif_compiler *c)
 
 /* --- inline -------------------------------------------------------------------------------------- */
 
-/* A library may define what a built-in variable is in the guest's own terms, such as execargs. */
+/* A library may define a built-in variable in the guest's own terms, such as execargs. */
 static bool is_taken(struct dif_compiler *c, const char *name)
 {
 	const struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, name);

@@ -80,7 +80,7 @@ static bool same_prototype(struct dif_compiler *c, const char *provider, const c
 	return true;
 }
 
-/* A provider that was known before may be declared again, as what it is. */
+/* A provider that was known before may be declared again, in the same form. */
 static bool redeclare(struct dif_compiler *c, const struct dif_provider *prov, const char *name,
 		      const struct dif_provider_probe *is, uint32_t line)
 {

@@ -94,7 +94,7 @@ static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 	if (!c->unit->src->syntax_only && !c->unit->client->compile_clause(c, &pc))
 		return false;
 	c->unit->lex.mode = DIF_LEX_OUTER;
-	if (block) /* its "}" is passed here, as what follows it is no action */
+	if (block) /* its "}" is passed here, because no action follows it */
 		dif_next(c);
 	return !c->diag.failed;
 }

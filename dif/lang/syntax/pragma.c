@@ -9,7 +9,7 @@
 #include "dif/lang/syntax/unit.h"
 #include "dif/lang/types/pending.h"
 
-/* A control line being taken apart into words, all the same what they say: only quotes make a difference. */
+/* A control line being split into words, for any contents: only quotes make a difference. */
 struct words {
 	const char *at, *end;
 	bool quoted; /* the last one that was taken */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names that another compilation of the same texts has: a program says of a variable, and of an aggregation's
- * key, whether it is a string and how many bytes it has, which is what a clause that only reads them needs.
+ * Names that another compilation of the same texts has: a program records of a variable, and of an
+ * aggregation's key, whether it is a string and its size in bytes, which suffices for a clause that only
+ * reads them.
  */
 #include <string.h>
 
 #include "dif/lang/types/ident.h"
 
-/* Nothing says whether an integer has a sign: as D's own numbers, it has one. */
+/* The sign of an integer is not recorded: as D's own numbers, it has one. */
 static struct dif_type *type_of(struct dif_compiler *c, const struct dif_rtype *type)
 {
 	const struct dif_typetab *t = c->types;

@@ -51,7 +51,7 @@ void dif_pragma_apply(struct dif_compiler *c, struct dif_ident *id)
 
 void dif_pragma_apply_translator(struct dif_compiler *c)
 {
-	/* a translator is as stable as what its members are made of: nothing to keep */
+	/* a translator is as stable as the sources of its members: nothing to keep */
 	take(c, "translator", false);
 }
 

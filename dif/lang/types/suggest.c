@@ -112,8 +112,8 @@ void dif_suggest_behind_prefix(struct dif_compiler *c, struct dif_type *sou, con
 		dif_hint(c, "did you mean %s?", best);
 }
 
-/* Variables of other systems' kernels that scripts read, and what this one has. Sources: the books and
- * manuals in which they are printed, and Linux's documentation of what it exports. */
+/* Variables of other systems' kernels that scripts read, and their counterparts here. Sources: the books and
+ * manuals in which they are printed, and Linux's documentation of its exports. */
 static const struct {
 	const char *name, *here;
 } variables[] = {
