@@ -14,7 +14,7 @@
  *    |   `- gpa ->         struct ga_ring: records; physically contiguous; both write
  *    `- control_gpa ->     struct ga_control: what is to be on; contiguous; both write
  *
- * Each side takes what the other writes for hostile. Words that both sides use are read once.
+ * Each side treats the other's writes as hostile. Words that both sides use are read once.
  *
  * Owner. The host writes into guest memory only while it owns the control block: ga_control.owner
  * goes from the token (a 64-bit number of this load of the module, its low byte 0) to token | id,
@@ -48,8 +48,8 @@
  *   outsight_pass    pass, enum ga_pass, how many events the pass has written so far, errno or 0. The last of
  *                    a pass
  *
- * Text lies in words as in memory. Who has got fewer events than outsight_pass tells (rings may
- * lose some, sessions begin in the middle) knows nothing by that pass.
+ * Text lies in words as in memory. A receiver with fewer events than outsight_pass reports (rings may lose
+ * some, sessions begin in the middle) can't use that pass.
  */
 #ifndef OUTSIGHT_AGENT_ABI_H
 #define OUTSIGHT_AGENT_ABI_H

@@ -40,7 +40,7 @@ int ga_catalogue_init(void);
 void ga_catalogue_exit(void);
 
 /**
- * ga_slots_apply() - Make slots what the control block says, or turn all off.
+ * ga_slots_apply() - Make slots match the control block, or turn all off.
  * @want: the host's array, hostile; NULL: everything off.
  */
 void ga_slots_apply(const struct ga_want *want);

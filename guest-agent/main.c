@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Outsight's guest agent: hands the guest's tracepoints and kprobes to the host through memory.
- * It has no device and no file; the host reads it, and writes what it wants into the control
- * block. agent_abi.h says who writes what, and when.
+ * It has no device and no file; the host reads it, and writes its requests into the control
+ * block. agent_abi.h documents who writes what, and when.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -94,7 +94,7 @@ static void ga_poll(struct work_struct *work)
 		/* Pairs with the host's release: slots first, then their generation. */
 		smp_rmb();
 		ga_slots_apply(ga_control->slots);
-		/* Who sees the generation sees what became of it. */
+		/* A reader that sees the generation also sees its results. */
 		smp_store_release(&outsight_agent.applied, generation);
 		ga_walks_begin();
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Turning slots on and off, and what runs when one fires. */
+/* Turning slots on and off, and the functions that run when one fires. */
 #include <linux/compat.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -21,12 +21,12 @@ struct ga_kprobe {
  * A probe of a tracepoint is called with that tracepoint's own prototype, of which there are a
  * thousand and each in a header of its own. One function serves them all: by the calling
  * convention (System V, x86-64) `data` and the first five words of arguments are in registers
- * whatever their types are, the others on the stack above the return address, where the caller
- * has put them. What a tracepoint has less than that is left over in registers or on the stack,
- * harmless to read, and the host, which knows the prototype by BTF, does not look at it. Words
- * are as wide as registers: what is above a narrow argument is anything.
+ * for any types, the others on the stack above the return address, where the caller has put
+ * them. If a tracepoint has fewer, the others are leftovers in registers or on the stack,
+ * harmless to read, and the host, which knows the prototype from BTF, ignores them. Words are
+ * as wide as registers: the bits above a narrow argument are undefined.
  *
- * A kernel that checks prototypes at indirect calls would not stand for it.
+ * A kernel that checks prototypes at indirect calls would trap.
  */
 #if defined(CONFIG_CFI_CLANG) || defined(CONFIG_CFI)
 #error "outsight: kernels with CONFIG_CFI (CONFIG_CFI_CLANG) are not supported"
@@ -53,8 +53,9 @@ struct ga_stack_words {
 };
 
 /*
- * For tracepoints that have so many. The host says which do, and it may be wrong: then the words
- * may lie beyond the end of the stack, as in an interrupt, where a page begins that is none.
+ * For tracepoints that have so many. The host decides which do, and it may be wrong: then the
+ * words may lie beyond the end of the stack, as in an interrupt, where the next page is not
+ * mapped.
  */
 static void notrace ga_on_tracepoint8(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4,
 				      const struct ga_stack_words rest)
@@ -77,8 +78,8 @@ static void notrace ga_on_tracepoint8(void *data, u64 a0, u64 a1, u64 a2, u64 a3
 NOKPROBE_SYMBOL(ga_on_tracepoint8);
 
 /*
- * For tracepoints about a task other than the running one, such as sched_switch. Which word
- * that is, the host says: it is checked before use.
+ * For tracepoints about a task other than the running one, such as sched_switch. The host
+ * chooses that word: it is checked before use.
  */
 static void notrace ga_on_tracepoint_task(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 {
@@ -188,7 +189,7 @@ static int ga_arm_tracepoint(struct ga_slot *slot, const struct ga_want *want)
 }
 
 /*
- * The address is the host's word: the kernel checks that it is one where an instruction can be
+ * The host supplies the address: the kernel checks that it is one where an instruction can be
  * probed.
  */
 static int ga_arm_kprobe(struct ga_slot *slot, const struct ga_want *want)
@@ -231,7 +232,7 @@ static u64 ga_missed(const struct ga_slot *slot)
 	return k->is_return ? k->rp.nmissed + k->rp.kp.nmissed : k->kp.nmissed;
 }
 
-/* Many at once: the kernel waits a grace period a call, whatever the number. */
+/* Many at once: the kernel waits a grace period a call, for any number of probes. */
 #define GA_BATCH 64
 
 struct ga_batch {
@@ -288,7 +289,7 @@ void ga_slot_off(struct ga_slot *slot)
 	outsight_agent.armed--;
 }
 
-/* A copy of what the host wants in one slot, made fit: each word is read once. */
+/* A copy of the host's request for one slot, with its values bounded: each word is read once. */
 static struct ga_want ga_read_want(const struct ga_want *want, u32 index)
 {
 	struct ga_want w = { .kind = GA_OFF };
@@ -306,7 +307,7 @@ static struct ga_want ga_read_want(const struct ga_want *want, u32 index)
 	return w;
 }
 
-/* The function's module has gone: the probe never fires again, whatever is there now. */
+/* The function's module has gone: the probe never fires again, even if another module is there now. */
 static bool ga_is_dead(const struct ga_slot *slot)
 {
 	struct ga_kprobe *k = slot->kprobe;
@@ -324,7 +325,7 @@ static bool ga_is_as_wanted(const struct ga_slot *slot, const struct ga_want *w)
 	       w->address == (w->kind == GA_TRACEPOINT ? (unsigned long)slot->tp : slot->address);
 }
 
-/* Off first: what a slot was armed with must be gone before it is armed with something else. */
+/* Off first: a slot's old probe must be gone before a new one is armed. */
 static void ga_disarm_unwanted(const struct ga_want *want)
 {
 	struct ga_batch *batch = kzalloc(sizeof(*batch), GFP_KERNEL | __GFP_NOFAIL);

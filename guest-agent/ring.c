@@ -58,7 +58,7 @@ static __always_inline bool ga_reserve(struct ga_cpu *cpu, struct ga_ring *ring,
 	long head = local_read(&cpu->head), seen;
 
 	for (;;) {
-		/* The host's word: whatever it is, a wrong difference says full. */
+		/* The host's word: a wrong difference of any kind means full. */
 		if ((u64)head - READ_ONCE(ring->tail) >= cpu->records)
 			return false;
 		seen = local_cmpxchg(&cpu->head, head, head + 1);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the guest says of itself: the processes that a walk of /proc finds, and the modules that
- * /proc/modules lists, as events of tracepoints of our own (agent_abi.h has their arguments). Who
- * turns such a tracepoint on has the walk repeated; without it there is no cost.
+ * The guest's own view: the processes that a walk of /proc finds, and the modules that
+ * /proc/modules lists, as events of tracepoints of our own (agent_abi.h has their arguments).
+ * Who turns such a tracepoint on has the walk repeated; without it there is no cost.
  *
  * The walk is that of any program in the guest but for the system call: /proc is opened by its
  * path, where the kernel's threads look as the first process does, and read by the functions that
- * getdents() and read() use. So what was hooked below them shows.
+ * getdents() and read() use. So hooks below them show.
  */
 #include <linux/delay.h>
 #include <linux/file.h>
@@ -64,7 +64,7 @@ struct ga_pids {
 	u32 pids[GA_CHUNK];
 };
 
-/* From /proc itself: what else might be mounted there is no answer. */
+/* From /proc itself: another file system mounted there is no answer. */
 static struct file *ga_open(const char *path, int flags)
 {
 	struct file *file = filp_open(path, O_RDONLY | flags, 0);
@@ -150,7 +150,7 @@ static int ga_walk_tasks(u64 *events)
 	return ret;
 }
 
-/* One line of /proc/modules: the name is what stands before the first blank. */
+/* One line of /proc/modules: the name is the text before the first blank. */
 static void ga_tell_module(const char *line, size_t len, u64 *events)
 {
 	u64 name[GA_NAME_PARTS][GA_NAME_WORDS] = { 0 };
