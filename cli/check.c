@@ -105,7 +105,7 @@ static bool is_function(const struct dif_diag *diag, const struct dif_source *sr
 	return name && !stands_as_cast(src, name + 1, strlen(name + 1));
 }
 
-/* Is it an error whatever the guest is? Not where a name may be that of one of its types. */
+/* Is it an error for any guest? Not if a name may be that of one of its types. */
 static bool is_certain(const struct dif_diag *diag, const struct dif_source *src)
 {
 	static const char *const tags[] = {
@@ -152,7 +152,7 @@ static bool is_certain(const struct dif_diag *diag, const struct dif_source *src
 	return at && !may_be_type(src, at);
 }
 
-/* Might a guest resolve that? The D libraries may fail because there is none. */
+/* Might a guest resolve that? The D libraries may fail because there is no guest. */
 static bool is_unsure(const struct con_failure *failure)
 {
 	if (failure->in_library)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What can be traced on this host and how, by trying it, and what to change so that more can. A line for each
- * way; with -v also KVM's behaviour at a probe and its cost, for developers of Outsight.
+ * The guests that can be traced on this host and the ways, by trying, and the changes that would allow more.
+ * A line for each way; with -v also KVM's behaviour at a probe and its cost, for developers of Outsight.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -168,7 +168,7 @@ static bool may_trace_all(void)
 
 enum reach { REACH_NONE, REACH_OWN, REACH_ALL };
 
-/* Which users' processes can be injected into and read. @why: what prevents more. */
+/* Which users' processes can be injected into and read. @why: the obstacles. */
 static enum reach reach_of(char *why, size_t size)
 {
 	long scope = read_number("/proc/sys/kernel/yama/ptrace_scope", 0); /* no Yama: as with 0 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outsight flame: where guests spend their time, or what leads to an event, as one HTML file. */
+/* outsight flame: the places where guests spend their time, or that lead to an event, as one HTML file. */
 #include <limits.h>
 
 #include "cli/commands.h"

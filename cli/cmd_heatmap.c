@@ -13,8 +13,8 @@
 
 struct heatmap_request {
 	unsigned long interval_ms, pid;
-	const char *
-	    event; /* what has an entry and a return, a probe description without its name; NULL: block I/O */
+	const char *event;   /* a probe description without its name, which has an entry and a return; NULL:
+				block I/O */
 	const char *program; /* NULL: one of the verb's */
 };
 

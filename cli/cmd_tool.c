@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The toolkit: D scripts that answer what operators ask, run by name. A script is a file NAME.d whose first
- * comment is its header; the header's first line says what it answers.
+ * The toolkit: D scripts that answer operators' questions, run by name. A script is a file NAME.d whose first
+ * comment is its header; the header's first line names the question.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ static void free_tools(struct dirent **tools, int count)
 	free(tools);
 }
 
-/* The path of the tool @name, or an error that says which name may have been meant. */
+/* The path of the tool @name, or an error with the nearest name. */
 static struct ot_err *find_tool(const char *dir, const char *name, char *path, size_t size)
 {
 	struct dirent **tools;

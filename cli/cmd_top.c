@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outsight top: what this host's guests do, live. */
+/* outsight top: the activity of this host's guests, live. */
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -55,7 +55,7 @@ static bool parse_times(const char *text, unsigned long *ret)
 	return *text >= '0' && *text <= '9' && !*end && !errno && *ret;
 }
 
-/* An option with a value; false: that is none. */
+/* An option with a value; false: that is not valid. */
 static bool take(struct cli_top_options *o, char letter, const char *value)
 {
 	switch (letter) {

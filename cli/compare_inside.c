@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's own view in a comparison: a text that the operator has of it, or what its agent lists. The agent
- * reports as events (agent_abi.h, "Walks"), so a D program collects them.
+ * A guest's own view in a comparison: a text that the operator has, or its agent's list. The agent reports as
+ * events (agent_abi.h, "Walks"), so a D program collects them.
  */
 #include <errno.h>
 #include <fcntl.h>

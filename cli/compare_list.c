@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Comparing what is in a guest's memory with what the guest lists itself, and the places in its memory with
- * each other. One round is the guest's list, then a walk of ours; a comparison is as many rounds as it takes
- * to know what is not just coming or going.
+ * Comparing a guest's memory with the guest's own list, and the places in its memory with each other. One
+ * round is the guest's list, then a walk of ours; a comparison takes as many rounds as are needed to exclude
+ * objects that are just coming or going.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compiling what a command line asks for, and the messages about it. */
+/* Compiling the texts of a command line, and the messages about them. */
 #include "cli/compiling.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ static void show_caret(const struct dif_diag *diag, const struct dif_source *src
 	fputs("^\n", stderr);
 }
 
-/* Behind an error of D: where it is, and what helps. */
+/* Behind an error of D: its place, and the remedy. */
 static void show_help(const struct con_failure *failure, const struct cli_invocation *inv)
 {
 	const struct dif_source *src = failure->in_source ? &failure->source : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options for shells' completion, from what --help prints and from the table of -x: complete.h. */
+/* Options for shells' completion, from the text of --help and from the table of -x: complete.h. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guests that join a session (consumer/joining.h) as a command line has them: which may, and what is said. */
+/* Guests that join a session (consumer/joining.h) as a command line has them: their rights, and the
+ * messages. */
 #include "consumer/joining.h"
 #include "cli/compiling.h"
 #include "cli/tracing.h"

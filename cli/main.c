@@ -48,7 +48,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	con_terminal_guard_all();
-	setlocale(LC_NUMERIC, ""); /* what %' separates thousands with */
+	setlocale(LC_NUMERIC, ""); /* the separator of thousands of %' */
 	int status = run(argc, argv);
 
 	return status == CON_EXIT_OK ? con_finish_output(stdout, "<stdout>") : status;

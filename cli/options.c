@@ -358,7 +358,8 @@ static int set_x(struct cli_invocation *inv, const char *arg)
 	return status == CLI_GO_ON && value ? keep_listed(inv, name, value) : status;
 }
 
-/* DTRACE_OPT_BUFSIZE=8m is -x bufsize=8m, in front of the command line's own; an empty value is none. */
+/* DTRACE_OPT_BUFSIZE=8m is -x bufsize=8m, in front of the command line's own; an empty value does not
+ * count. */
 static int set_from_environment(struct cli_invocation *inv)
 {
 	static const char prefix[] = "DTRACE_OPT_";

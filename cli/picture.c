@@ -27,7 +27,7 @@ bool cli_picture_number(const char *text, unsigned long max, unsigned long *ret)
 
 /* --- options --------------------------------------------------------------------------------------------- */
 
-/* One option with its value; false: the value is none. */
+/* One option with its value; false: the value is invalid. */
 static bool take(const struct cli_picture_verb *verb, void *request, struct cli_picture *p, char letter,
 		 const char *value)
 {

@@ -208,7 +208,7 @@ static struct ot_err *finish(struct cli_run *r)
 	con_joining_stop(r->joining);
 	if (r->interrupts && out->ops->interrupted)
 		out->ops->interrupted(out);
-	err = cli_fleet_stop(r); /* END is this host's, and sees what they had */
+	err = cli_fleet_stop(r); /* END is this host's, and sees their data */
 	if (!err)
 		err = vp_session_stop(r->session);
 	if (err && r->interrupts > 1) {

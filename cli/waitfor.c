@@ -12,7 +12,7 @@
 #include "consumer/messages.h"
 #include "consumer/session_log.h"
 
-#define MATCH_NS OT_NS_PER_SEC /* in which the process maps what the program's descriptions mean */
+#define MATCH_NS OT_NS_PER_SEC /* in which the process maps the files of the program's descriptions */
 #define AGAIN_MS 20
 
 static const char *awaited(const struct cli_run *r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Taking what a guest has answered, line by line: see answer.h. */
+/* Taking a guest's answer, line by line: see answer.h. */
 #include "cli/top/answer.h"
 
 #include <stdlib.h>

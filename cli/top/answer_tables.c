@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tables of what a guest has answered: see answer.h. */
+/* Tables of a guest's answers: see answer.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -73,8 +73,8 @@ static void pause_for(unsigned ms)
 	nanosleep(&t, NULL);
 }
 
-/* The first numbers are those of the first period: what a rate needs is two readings. @status: of the output,
- * with which it ends. */
+/* The first numbers are those of the first period: a rate needs two readings. @status: of the output, with
+ * which it ends. */
 static struct ot_err *run(const struct cli_top_options *o, unsigned column, struct cli_top_guests *g,
 			  struct cli_top_table *t, int *status)
 {

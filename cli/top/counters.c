@@ -84,7 +84,7 @@ static bool is_vcpu(const struct cli_top_host *host, pid_t pid, const char *tid)
 	return read_stat(path, fields) && fields[STAT_GUEST];
 }
 
-/* The vCPUs' threads, or all where there are none of which it is known. */
+/* The vCPUs' threads, or all if the vCPUs' are unknown. */
 static void keep_vcpus(struct cli_top_vmm *v, const bool *vcpu)
 {
 	size_t n = 0;
@@ -172,7 +172,7 @@ static bool take_member(const char *text, const char *name, uint64_t *ret)
 	return true;
 }
 
-/* Only whoever may ptrace the process may read it. */
+/* Reading it needs permission to ptrace the process. */
 static void read_io(const struct cli_top_vmm *v, const struct cli_top_host *host,
 		    struct cli_top_counters *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * KVM's counts of a guest's exits. QEMU holds descriptors of its vCPUs' statistics (KVM_GET_STATS_FD,
- * api.rst 4.134); whoever may ptrace it gets the same ones by pidfd_getfd(2), and reads without a call of
- * QEMU's. Else debugfs has them, if it is mounted: a folder PID-FD for each guest, with a file for each
+ * api.rst 4.134); a process that may ptrace it gets the same ones by pidfd_getfd(2), and reads without a call
+ * of QEMU's. Else debugfs has them, if it is mounted: a folder PID-FD for each guest, with a file for each
  * count.
  */
 #include <dirent.h>

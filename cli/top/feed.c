@@ -148,7 +148,7 @@ bool cli_top_feed_read(struct cli_top_feed *f, void (*take)(void *arg, const cha
 
 	if (!f->pid)
 		return false;
-	/* stderr first: what is said at the end is there when stdout ends */
+	/* stderr first: the last messages are there when stdout ends */
 	while ((n = read_some(f->err, buf, sizeof(buf))) > 0)
 		if (f->said.len < SAID_MAX_BYTES)
 			ot_buf_append(&f->said, buf, (size_t)n);

@@ -71,7 +71,7 @@ static bool is_meant(const struct cli_top_guests *g, const struct vp_qemu *q)
 	return !g->npatterns;
 }
 
-/* One that has ended meanwhile is none. */
+/* A guest that has ended meanwhile is left out. */
 static struct ot_err *add(struct cli_top_guests *g, const struct vp_qemu *q)
 {
 	struct cli_top_guest guest = {

@@ -105,7 +105,7 @@ static void descend(struct cli_top_model *m)
 
 /* --- probes ---------------------------------------------------------------------------------------------- */
 
-/* The question is about the guest that was selected, whatever is selected when it is answered. */
+/* The question is about the guest that was selected, even if the selection changes before the answer. */
 static void ask(struct cli_top_model *m, uint32_t guest, const char *name)
 {
 	m->asked = guest;
@@ -244,7 +244,7 @@ static enum cli_top_act rows_key(struct cli_top_model *m, int key)
 	}
 }
 
-/* Help and programs: any other key than those that move them ends them, 's' saves what is shown. */
+/* Help and programs: any key except those that scroll ends them, 's' saves the shown text. */
 static enum cli_top_act sheet_key(struct cli_top_model *m, int key)
 {
 	if (is_motion(key)) {

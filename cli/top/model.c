@@ -73,7 +73,7 @@ struct cli_top_question cli_top_model_shown(const struct cli_top_model *m)
 
 /* --- the table ------------------------------------------------------------------------------------------- */
 
-/* The selected row stays selected wherever it is now; if it has gone, the one that is in its place. */
+/* The selected row stays selected at its new position; if it has gone, the one that is in its place. */
 static void keep_selected(struct cli_top_model *m)
 {
 	struct cli_top_order *o = &m->orders[m->level];

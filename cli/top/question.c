@@ -26,7 +26,7 @@ static void put_calls(const struct cli_top_question *q, struct ot_buf *out)
 		      q->period_ms);
 }
 
-/* pid 0 is what runs on a vCPU that has nothing to do. */
+/* pid 0 runs on an idle vCPU. */
 static void put_processes(const struct cli_top_question *q, struct ot_buf *out)
 {
 	static const char probes[] = "syscall:::entry\n{\n\t@calls[pid, execname] = count();\n}\n\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The live view on a terminal: one loop, which waits for keys, for what sessions print, and for the next
+ * The live view on a terminal: one loop, which waits for keys, for the output of sessions, and for the next
  * period. A screen's session is a child (feed.h): the loop never waits for a guest.
  */
 #include "cli/top/run.h"
@@ -142,7 +142,7 @@ static struct ot_err *count_calls(struct view *v)
 	return NULL;
 }
 
-/* Ask what the screen shows now. */
+/* Start the question of the present screen. */
 static struct ot_err *ask(struct view *v)
 {
 	const struct cli_top_question q = cli_top_model_question(&v->model);
@@ -155,7 +155,7 @@ static struct ot_err *ask(struct view *v)
 	return session_ask(&v->shown, &q);
 }
 
-/* One that has ended by itself says why. */
+/* A child that has ended by itself has reported the reason. */
 static void say_end(const struct session *s, char *to, size_t size)
 {
 	cli_top_feed_message(&s->feed, to, size);
@@ -180,7 +180,7 @@ static void read_counting(struct view *v)
 	}
 }
 
-/* The numbers of a screen are as new as its last period; what a child has said meanwhile is its message. */
+/* The numbers of a screen are as new as its last period; a child's output meanwhile is its message. */
 static void read_shown(struct view *v)
 {
 	struct session *s = &v->shown;
