@@ -52,7 +52,7 @@ bool con_agg_names_process(const struct dif_clause *clause, const struct dif_agg
 	return any_key(clause, layout, is_of_process);
 }
 
-/* What stands for a name from now on. */
+/* The representative of a name from now on. */
 static struct ot_err *add(struct con_agg_names *names, struct con_printer *p, bool numbered, uint64_t addr,
 			  uint64_t *ret)
 {

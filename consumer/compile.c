@@ -80,7 +80,7 @@ static void list_objects(const struct part *p, uint32_t first)
 
 /* --- texts ---------------------------------------------------------------------------------------------- */
 
-/* What is new in the program is for this kernel, of this text. Options are what they are. */
+/* What is new in the program is for this kernel, of this text. Options are unchanged. */
 static void mark(const struct part *p, uint32_t first, uint32_t nopts)
 {
 	struct dif_program *prog = &p->c->prog;
@@ -253,7 +253,7 @@ static struct ot_err *compile_kernel(struct con_compilation *c, const struct con
 	return compile_part(&p, from);
 }
 
-/* @again: what there is to list has been listed. */
+/* @again: the listings have been made. */
 static struct ot_err *compile_all(struct con_compilation *c, const struct con_texts *texts,
 				  struct vp_session *s, size_t from, bool again)
 {

@@ -109,7 +109,7 @@ static struct ot_err *show_statement(struct con_consumer *c, const struct vp_ena
 	return NULL;
 }
 
-/* With a watcher: it sees what would be written, not what acts on the session. */
+/* With a watcher: it sees the data that would be written, not actions on the session. */
 static struct ot_err *show_watched(struct con_consumer *c, const struct vp_record *r,
 				   const struct con_datum *data, unsigned n)
 {
@@ -167,7 +167,7 @@ static struct ot_err *show_record_data(struct con_consumer *c, const struct vp_r
 
 /* --- records in order ----------------------------------------------------------------------------------- */
 
-/* @next is what follows, if it is known. */
+/* @next is the next record, if it is known. */
 static struct ot_err *show_record(struct con_consumer *c, const struct vp_record *r,
 				  const struct vp_enabled *next)
 {

@@ -20,8 +20,8 @@ static const char *name_of(const struct vp_machine *m)
 	return *m->domain_name ? m->domain_name : m->guest.name;
 }
 
-/* Whose name is taken is not asked: a pattern means every guest of that name. One that may not be traced is
- * meant by none, and no word is said of it: who may not trace it need not know that it is there. */
+/* Whose name is taken is not asked: a pattern means every guest of that name. A guest that may not be traced
+ * matches no pattern, and is not reported: who may not trace it need not know that it is there. */
 static bool is_meant(const char *pattern, const struct con_guest_filter *filter, const struct vp_machine *m)
 {
 	if (!m->guest.pid || m->guest.rank == VP_RANK_PID ||
@@ -55,8 +55,8 @@ static const struct vp_machine *find_first(const char *pattern, const struct con
 	return first;
 }
 
-/* One guest's clause can end the session, and what its owner names it is his choice. Whom the operator trusts
- * is one owner, of the others each user is. */
+/* One guest's clause can end the session, and its owner chooses its name. Whom the operator trusts is one
+ * owner, of the others each user is. */
 static bool is_owners(const struct con_guest_owner *owner, const struct vp_guest_info *guest)
 {
 	return owner->rank == guest->rank && (owner->rank == VP_RANK_OWN || owner->uid == guest->uid);
@@ -95,7 +95,7 @@ static struct ot_err *attach(const struct attaching *a, const struct vp_machine 
 		++*attached;
 		return NULL;
 	}
-	/* what a guest's own bytes exceed is its own limit */
+	/* a limit that a guest's own bytes exceed is its own */
 	if (ot_err_code(err) == OT_ERR_NO_MEMORY || vp_session_nguests(a->s) == VP_GUESTS_MAX)
 		return err;
 	report(a, ot_err_prefix(err, "%s is not traced", name_of(m)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rounds of a census, and what differs in each of them. */
+/* Rounds of a census, and the differences in each of them. */
 #include "consumer/hidden.h"
 
 #include <stdlib.h>

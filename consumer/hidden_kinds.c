@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What can be compared, in which ways it is seen, and what it means to be missing from one of them. */
+/* The kinds of objects that can be compared, the ways in which each is seen, and the meaning of being missing
+ * from one of them. */
 #include "base/buf.h"
 #include "consumer/hidden.h"
 

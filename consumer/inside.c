@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Telling texts apart, their lines and words; and putting a text beside what was found in memory. */
+/* Telling texts apart, their lines and words; and joining a text with the items found in memory. */
 #include "consumer/inside.h"
 
 #include <ctype.h>
@@ -79,7 +79,7 @@ static bool read_line(const char *at, size_t len, struct con_line *ret)
 	while (i < len && ret->n < CON_INSIDE_WORDS) {
 		struct con_word *w = &ret->words[ret->n++];
 
-		while (is_blank(at[i])) /* the last byte is none */
+		while (is_blank(at[i])) /* the last byte is not one */
 			i++;
 		w->at = at + i;
 		while (i < len && !is_blank(at[i]))

@@ -41,7 +41,7 @@ static bool is_ss(const struct con_line *first)
 		con_word_number(&first->words[2], 10, UINT64_MAX, &queue));
 }
 
-/* "State Recv-Q …": ss leaves out the column that says which protocol it is. */
+/* "State Recv-Q …": ss leaves out the column of the protocol. */
 static bool is_ss_of_one(const struct con_line *first)
 {
 	return first->n >= 4 && con_word_is(&first->words[0], "State") &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guests that join a session while it runs: what the command and the library both do with them. */
+/* Guests that join a session while it runs: the common part of the command and the library. */
 #include "consumer/joining.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Entries in the system's log: who traces which guest with what program. */
+/* Entries in the system's log: the user, the guests and the program of a session. */
 #include "consumer/journal.h"
 
 #include <pwd.h>

@@ -107,7 +107,7 @@ static struct ot_err *compile_named(struct libraries *libs, const char *name, si
 	return NULL;
 }
 
-/* Compile what the "#pragma D depends_on library" lines of a text name. */
+/* Compile the libraries of a text's "#pragma D depends_on library" lines. */
 static struct ot_err *compile_dependencies(struct libraries *libs, const char *text, bool *ret_met)
 {
 	static const char *const words[] = { "#", "pragma", "D", "depends_on", "library" };

@@ -72,7 +72,7 @@ static struct ot_err *go_on(struct con_replaced *f, FILE *fp)
 }
 
 /* A disk may be full for a while, and the next text has all that this one would have had. Takes over @err,
- * which is said once. */
+ * which is reported once. */
 static struct ot_err *try_later(struct con_replaced *f, FILE *fp, struct ot_err *err)
 {
 	__fpurge(fp);

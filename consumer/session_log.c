@@ -84,6 +84,6 @@ void con_session_take_records(struct vp_session *session, uint32_t first)
 		uint64_t done = err ? 0 : log_records(session, i, access);
 		if (done)
 			err = vp_session_access(session, i, done, access);
-		ot_err_destroy(err); /* the session itself meets what ails the engine */
+		ot_err_destroy(err); /* the session itself meets the engine's error */
 	}
 }

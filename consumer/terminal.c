@@ -95,7 +95,7 @@ static bool wait_for_room(struct guard *g)
 	while (!g->given_up) {
 		int n = poll(fds, OT_ARRAY_SIZE(fds), -1);
 		if ((n < 0 && errno != EINTR) || (n > 0 && fds[0].revents))
-			return true; /* or else the write says why not */
+			return true; /* otherwise the write returns the error */
 		g->given_up = n > 0 && patience->has_enough(patience->arg);
 	}
 	gave_up = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A heat map: one HTML file that needs nothing else (heatmap.html), with what each bucket of each histogram
- * got in each interval as JSON in it. An interval is an aggrate. The counts of a series add up to those of
- * its aggregation, but for what a program clears between two intervals.
+ * A heat map: one HTML file that needs nothing else (heatmap.html), with the counts of each bucket of each
+ * histogram in each interval as JSON. An interval is an aggrate. The counts of a series add up to those of
+ * its aggregation, except for counts that a program clears between two intervals.
  *
  *   {"start": MS, "ends": [MS, …], "series": [{"title": "@[read]", "function": "quantize",
  *     "rows": ["64 to 127", …], "cells": [[COLUMN, ROW, COUNT], …]}]}
@@ -288,7 +288,7 @@ static void heatmap_text(struct con_output *o, const struct dif_format *fmt, con
 	leave_out((struct heatmap *)o);
 }
 
-/* printa() shows what interval() does. */
+/* printa() shows the same as interval(). */
 static struct ot_err *heatmap_aggregation(struct con_output *o, const struct con_agg_view *view,
 					  const struct dif_format *fmt)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The outputs that there are, and what is the same for all: making one, and which aggregations it is given.
+/* The list of outputs, and their common functions: making one, and which aggregations it is given.
  */
 #include "consumer/output/output.h"
 

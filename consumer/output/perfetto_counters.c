@@ -91,7 +91,7 @@ struct ot_err *con_perfetto_interval(struct con_output *o, struct con_aggs *aggs
 	return con_perfetto_write(&p->trace, o->printer.fp, false);
 }
 
-/* printa() shows what interval() does. */
+/* printa() shows the same as interval(). */
 struct ot_err *con_perfetto_aggregation(struct con_output *o, const struct con_agg_view *view,
 					const struct dif_format *fmt)
 {

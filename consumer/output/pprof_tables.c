@@ -2,7 +2,7 @@
 /*
  * Tables of a profile. A frame "module`name+0x1f" is a location with that address, in the function "name" of
  * the mapping "module"; one without a name is a function of no mapping, called as it is shown. A kernel's and
- * a process's modules are different mappings, whatever their names.
+ * a process's modules are different mappings, even with equal names.
  */
 #include <string.h>
 
@@ -149,7 +149,7 @@ static void put_location(struct con_pprof_tables *t, uint64_t id, uint64_t pc, c
 uint64_t con_pprof_location(struct con_pprof_tables *t, const struct con_frame *frame, bool user, bool has_pc)
 {
 	const char *text = *frame->note ? frame->note : frame->text;
-	uint64_t pc = has_pc && !*frame->note ? frame->pc : 0; /* what is interpreted is not at an address */
+	uint64_t pc = has_pc && !*frame->note ? frame->pc : 0; /* an interpreted frame has no address */
 	struct place place = place_of(text, user);
 	struct ot_buf key;
 	bool is_new;

@@ -219,7 +219,7 @@ static void print_port(struct con_printer *p, const struct spec *s, const struct
 }
 
 /* An address in text form, as the name it resolves to; itself when there is none, and where a guest chooses
- * it: a look-up would carry its bytes to a name server of its choice, and wait for that. */
+ * it: a look-up would send its bytes to a name server of its choice, and wait for that. */
 static void print_host(struct con_printer *p, const struct spec *s, const struct con_datum *d)
 {
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST }, *info = NULL;

@@ -13,8 +13,8 @@
  *          | "v"                                      void, never defined, or nested too deep
  *   member = bit_offset [ "." bits ] ":" name ":" type_name ":" layout
  *
- * One walk over the text prints; what is not printed is skipped by the same walk with printing
- * off. Text and data may both be hostile: every number is bounded by the bytes there are.
+ * One walk over the text prints; parts that are not printed are skipped by the same walk with printing off.
+ * Text and data may both be hostile: every number is bounded by the bytes there are.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -254,7 +254,7 @@ static void walk_integer(struct walk *w, struct place at, uint64_t size, bool sh
 /* Returns the type's size. */
 static uint64_t walk_layout(struct walk *w, struct place at, int depth, bool show, bool member);
 
-/* @bits is what is written behind the name, unless 0. */
+/* @bits is written behind the name, unless 0. */
 static void print_label(struct walk *w, struct name type, struct name label, unsigned bits)
 {
 	char last = type.len ? type.s[type.len - 1] : ' ';

@@ -56,7 +56,7 @@ static void put_label(struct ot_buf *out, const char *name, const char *text, si
 	ot_buf_putc(out, '"');
 }
 
-/* The guest whose rows these are, if they are of one alone and no key says it. */
+/* The guest of these rows, if they are of one alone and no key names it. */
 static void put_guest(struct prom *m, const struct con_agg_source *source, const struct con_row *row)
 {
 	const struct con_symbols *symbols = &m->base.printer.symbols;
@@ -204,7 +204,7 @@ static struct ot_err *put_aggregation(struct prom *m, struct con_agg *agg, uint3
 	return err;
 }
 
-/* Further rows would be no use to whoever reads them, so that the option can only take away. */
+/* Readers could not use further rows, so the option can only lower the number. */
 static size_t rows_max(const struct prom *m)
 {
 	const char *text = ot_map_gets(&m->base.printer.opts->set, "promseries");
@@ -245,7 +245,7 @@ static void prom_value(struct con_output *o, const struct con_datum *d)
 	(void)o, (void)d;
 }
 
-/* printa() shows what interval() does. */
+/* printa() shows the same as interval(). */
 static struct ot_err *prom_aggregation(struct con_output *o, const struct con_agg_view *view,
 				       const struct dif_format *fmt)
 {

@@ -69,8 +69,8 @@ void con_rows_label(const struct con_rows *rows, unsigned row, char *buf, size_t
 	snprintf(buf, size, "%s%lld", row == 0 ? "< " : last ? ">= " : "", edge);
 }
 
-/* quantize: a row below that of 0 holds what is as far from 0 as its value, or farther, a row above it what
- * is below the next row's value. */
+/* quantize: a row below that of 0 holds values at least as far from 0 as its own, a row above it values below
+ * the next row's. */
 bool con_rows_upper(const struct con_rows *rows, unsigned row, int64_t *ret)
 {
 	struct linear l = linear_of(rows->val->arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Results of `outsight compare` as text: a table for each aggregation, the windows, what is hidden. */
+/* Results of `outsight compare` as text: a table for each aggregation, the windows, hidden objects. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -164,7 +164,7 @@ struct ot_err *con_text_comparison(struct con_output *o, const struct con_compar
 #define NAME_COLUMNS     24
 #define NAME_COLUMNS_MAX 80
 
-/* A name as it is printed; what the guest's bytes may not do to a terminal is taken from it. */
+/* A name as it is printed; control sequences of the guest's bytes are replaced. */
 static void put_name(const char *name, struct ot_buf *out)
 {
 	ot_buf_clear(out);
