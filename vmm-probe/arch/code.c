@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Refusing what needs an architecture's instructions where they are not known. */
+/* Refusing operations that need an architecture's instructions, if there is no table of them. */
 #include "vmm-probe/arch/arch.h"
 
 struct ot_err *vp_arch_code(const struct vp_arch_ops *arch, const struct vp_code_ops **ret)

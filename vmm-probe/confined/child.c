@@ -16,7 +16,7 @@ void vp_confined_no_memory(void)
 	_exit(VP_CONFINED_NO_MEMORY);
 }
 
-/* Signals as in a new process: what this one handles is none of the child's. */
+/* Signals as in a new process: handlers of this process must not run in the child. */
 static void reset_signals(void)
 {
 	sigset_t none;

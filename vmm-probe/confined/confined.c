@@ -127,7 +127,8 @@ static struct ot_err *run_child(const struct vp_confined_job *job, struct channe
 		return ot_err_os(errno, "fork");
 	close_childs(c);
 	struct ot_err *err = vp_confined_receive(job, c->in, c->answers, incoming);
-	/* One that has closed the pipe by ending keeps its status; one that did so and goes on shall not. */
+	/* A child that closed the pipe by ending keeps its status; one that closed it and continues is
+	 * killed. */
 	kill(pid, SIGKILL);
 	while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
 		;
@@ -159,8 +160,8 @@ struct ot_err *vp_confined_run(const struct vp_confined_job *job, struct vp_conf
 
 	if (job->nfds > VP_CONFINED_FDS)
 		return ot_err_new(OT_ERR_INTERNAL, "a confined job with %u descriptors", job->nfds);
-	/* Shared, so that a result of many megabytes is neither sent nor waited for; what of it isn't used
-	 * takes no memory. */
+	/* Shared, so that a result of many megabytes is neither sent nor waited for; its unused part takes no
+	 * memory. */
 	void *mem = mmap(NULL, result.mapped, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (mem == MAP_FAILED)

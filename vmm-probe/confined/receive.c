@@ -39,7 +39,7 @@ static void check_frame(const struct vp_confined_job *job, struct vp_confined_in
 	}
 }
 
-/* Read what comes next, once. *ret_end: the child has closed its end. */
+/* Read the next message, once. *ret_end: the child has closed its end. */
 static struct ot_err *read_some(const struct vp_confined_job *job, int in, struct vp_confined_incoming *i,
 				bool *ret_end)
 {

@@ -80,8 +80,9 @@ struct ot_err *vp_rights_user(void)
 {
 	if (geteuid() != 0)
 		return NULL;
-	/* Raw calls: libc's tell all threads of the process, of which this child has none. A root that may
-	 * not change its user is one of a user namespace or a container, where root is another user already.
+	/* Raw calls: libc's functions signal all threads of the process, of which this child has none. A root
+	 * that may not change its user is one of a user namespace or a container, where root is another user
+	 * already.
 	 */
 	if (syscall(SYS_setgroups, 0, NULL) < 0 && errno != EPERM)
 		return ot_err_os(errno, "setgroups");
@@ -106,7 +107,7 @@ struct ot_err *vp_rights_limit(const struct vp_confined_limits *limits, uint64_t
 	uint64_t memory = mapped + ((uint64_t)limits->memory_mib << 20);
 
 	OT_TRY(limit(RLIMIT_CORE, 0, 0));
-	/* SIGXCPU says what happened; SIGKILL follows if it were held up. */
+	/* SIGXCPU identifies the cause; SIGKILL follows if it were held up. */
 	OT_TRY(limit(RLIMIT_CPU, limits->cpu_s, limits->cpu_s + 1));
 	return limit(RLIMIT_AS, memory, memory);
 }
@@ -128,8 +129,8 @@ static const int allowed[] = {
 /* Of the descriptors only the one to the parent: that of a guest's RAM may be open for writing. */
 static const int writing[] = { SCMP_SYS(write), SCMP_SYS(writev) };
 
-/* Libraries look for files of theirs and go on without: libdw for a program's name and for further debugging
- * information. */
+/* Libraries try to open files of theirs and continue without: libdw for a program's name and for further
+ * debugging information. */
 static const int absent[] = {
 	SCMP_SYS(open),       SCMP_SYS(openat),    SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(access),
 	SCMP_SYS(faccessat2), SCMP_SYS(faccessat), SCMP_SYS(stat),     SCMP_SYS(lstat),

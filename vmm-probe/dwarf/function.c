@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions that are inlined. A header's function is in each compilation unit that uses it: what has the same
- * name, line and prototype is one function. */
+/* Functions that are inlined. A header's function is in each compilation unit that uses it: entries with the
+ * same name, line and prototype are one function. */
 #include <dwarf.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const char *name_of(Dwarf_Die *die)
 	return name && *name && strlen(name) <= VP_COPIES_STRING_MAX ? name : NULL;
 }
 
-/* Its parameters' offsets, and @key: the text that tells it from others. */
+/* Its parameters' offsets, and @key: the text that distinguishes it from others. */
 static void describe(Dwarf_Die *die, const char *name, int line, struct vp_dwarf_origin *origin,
 		     struct ot_buf *params, struct ot_buf *key, struct vp_block_maker *m)
 {

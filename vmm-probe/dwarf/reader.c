@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Walking all functions of a file for what is inlined into them. In a confined child. */
+/* Walking all functions of a file for the functions inlined into them. In a confined child. */
 #include "vmm-probe/dwarf/reader.h"
 
 #include <dwarf.h>
@@ -267,7 +267,7 @@ static struct ot_err *read_copies(struct vp_dwarf_reader *r, struct ot_buf *ret)
 	return vp_block_finish(&r->maker, ret);
 }
 
-/* The child ends after this: what libdw and the maker hold is not given back. */
+/* The child ends after this: memory of libdw and the maker is not freed. */
 struct ot_err *vp_dwarf_copies(int fd, struct ot_buf *ret)
 {
 	struct vp_dwarf_reader *r = calloc(1, sizeof(*r));

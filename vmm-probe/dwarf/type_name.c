@@ -62,7 +62,7 @@ void vp_dwarf_type_name(Dwarf_Die *die, struct ot_buf *out)
 			break;
 		}
 	}
-	/* A pointer to what has no name is one all the same. */
+	/* A pointer to a type without a name is still a pointer. */
 	if (pointers && !name) {
 		word = "";
 		name = "void";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files that a process has mapped as code: its program, its libraries, and what was put into it. */
+/* The files that a process has mapped as code: its program, its libraries, and injected code. */
 #include <string.h>
 
 #include "base/cleanup.h"

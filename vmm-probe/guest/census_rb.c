@@ -19,8 +19,8 @@ bool vp_census_rb_layout(const struct vp_btf *btf, struct vp_rb_layout *ret)
 	return vp_census_members(btf, members, OT_ARRAY_SIZE(members));
 }
 
-/* A node names one parent, and the root none: what is reached by that rule is a tree, whatever the guest has
- * written. */
+/* A node names one parent, and the root none: the nodes reached by that rule are a tree, even if the guest
+ * writes others. */
 static struct ot_err *add_node(struct vp_guest *guest, const struct vp_rb_layout *l, uint64_t node,
 			       uint64_t parent, struct ot_buf *todo)
 {

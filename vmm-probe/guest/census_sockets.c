@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sockets in two ways: the tables in which the kernel looks up whom a packet is for
- * (census_sockets_tables.c), and the open files of processes (census_sockets_files.c). Here is what both
- * share: which sockets count, and what one is called.
+ * (census_sockets_tables.c), and the open files of processes (census_sockets_files.c). The common part of
+ * both: the sockets that count, and their names.
  */
 #include "vmm-probe/guest/census_sockets.h"
 
@@ -55,7 +55,7 @@ static bool is_compared(bool is_udp, uint8_t state)
 	return is_udp || state == ESTABLISHED || state == SYN_SENT || state == CLOSE_WAIT || state == LISTEN;
 }
 
-/* The ends of the socket that begins with @p common; false: it is none that is compared. */
+/* The ends of the socket that begins with @p common; false: it is not compared. */
 static bool read_ends(const struct vp_sockets *s, const uint8_t *common, bool is_udp,
 		      struct vp_socket_id *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sockets among the open files of processes, which are found by their numbers (process/). Descriptors open
- * and close while they are read, and a table may be replaced by a larger one: what is no socket any more when
- * it is looked at is left out, and the rounds of a comparison find out whether it was one.
+ * and close while they are read, and a table may be replaced by a larger one: an object that is no longer a
+ * socket when it is read is left out, and the rounds of a comparison show whether it was one.
  */
 #include <string.h>
 

@@ -6,7 +6,7 @@
  *
  * Connections come and go all the time. So not a whole table is read again after a change, but the chain in
  * which it was met. Each node of a chain names the pointer that leads to it, and no two pointers may lead to
- * one node: a chain ends, whatever the guest has written.
+ * one node: a chain ends, even if the guest writes a loop.
  */
 #include <string.h>
 
@@ -38,7 +38,8 @@ bool vp_sockets_find_tables(struct vp_sockets *s, const struct vp_btf *btf)
 		{ "udp_table", "mask", &t->udp_mask },
 		{ "udp_hslot", "head.first", &t->slot_head },
 	};
-	/* Older kernels chain what listens by this node in a table in place; newer ones have one of any size.
+	/* Older kernels chain listening sockets by this node in a table in place; newer ones have one of any
+	 * size.
 	 */
 	const struct vp_member in_place[] = { { "inet_hashinfo", "listening_hash", &t->listening } };
 	const struct vp_member at_pointer[] = {

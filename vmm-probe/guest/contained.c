@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Readings of a guest as jobs of a confined child: what it is given, what it may ask, and what is taken of
- * its answer. */
+/* Readings of a guest as jobs of a confined child: its input, its possible requests, and the use of its
+ * answer. */
 #include "vmm-probe/guest/contained.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define WHAT       "the guest"
 #define RESULT_MIB 512u
-#define SLACK_MIB  64u /* libraries, and what allocations take beyond what is asked for */
+#define SLACK_MIB  64u /* libraries, and the overhead of allocations */
 #define SLACK_S    2u  /* of processor time */
 #define WAIT_S     60u /* for a child that the host does not let run, or that waits for nothing */
 #define DAY_S      86400u
@@ -26,7 +26,7 @@
 enum asks {
 	ASKS_MEMORY,     /* `len` bytes at `at`, for memory that is not read through a descriptor */
 	ASKS_STEP,       /* step `at` of opening begins */
-	ASKS_FILE_FAULT, /* what fails is the operator's file's fault */
+	ASKS_FILE_FAULT, /* the operator's file causes the failure */
 };
 
 struct question {

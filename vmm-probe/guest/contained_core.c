@@ -12,7 +12,8 @@
 #define TABLE_MAX (160ull << 20) /* of types or of a stack table: the whole image has no more */
 #define NOTE_MAX  65536u
 
-/* Behind it: symbols, names, types, a vmlinux's two stack tables, the note; each as long as it says. */
+/* Behind it: symbols, names, types, a vmlinux's two stack tables, the note; each of the length that it
+ * declares. */
 struct head {
 	char magic[8];
 	uint64_t base, size, phys_base, root, banner_addr, build_id_addr, token_table, orc_ip_addr;

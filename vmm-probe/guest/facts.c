@@ -199,7 +199,7 @@ static void read_text(const struct vp_guest *guest, struct vp_facts *f)
 
 /* The mutexes under which the kernel compares and patches its text: text_poke() (jump labels and others),
  * kprobes, function tracing; and, from before a branch on a static key is compared until after it is patched,
- * jump_label_mutex (kernel/jump_label.c). A mutex begins with its owner unless BTF says otherwise
+ * jump_label_mutex (kernel/jump_label.c). A mutex begins with its owner, unless BTF shows otherwise
  * (PREEMPT_RT). */
 static void read_text_locks(const struct vp_guest *guest, const struct vp_btf *btf, struct vp_facts *f)
 {

@@ -7,7 +7,7 @@
 #include "vmm-probe/guest/guest_internal.h"
 #include "vmm-probe/guest/kallsyms.h"
 
-/* One of opts->files, which is closed by whoever reads it. */
+/* One of opts->files, which its reader closes. */
 static int take(int *fd)
 {
 	return fd ? ot_move_fd(*fd) : -1;

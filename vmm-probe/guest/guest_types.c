@@ -125,7 +125,7 @@ static struct ot_err *copy_bytes(const uint8_t *bytes, size_t size, const uint8_
 	return NULL;
 }
 
-/* Copy what is between two symbols of the kernel's image. */
+/* Copy the bytes between two symbols of the kernel's image. */
 static struct ot_err *copy_of_kernel(struct vp_guest *guest, const char *from, const char *to,
 				     const uint8_t **ret, size_t *ret_size)
 {

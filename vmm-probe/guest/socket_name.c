@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of sockets: one form for what memory and what texts say of them. */
+/* Names of sockets: one form for sockets in memory and in texts. */
 #include "vmm-probe/guest/socket_name.h"
 
 #include <arpa/inet.h>

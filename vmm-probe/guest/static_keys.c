@@ -16,7 +16,7 @@
 #define KEY_FLAGS        3u /* in the low bits of an entry's key */
 #define KEY_INIT         2u /* include/linux/jump_label.h, jump_entry_is_init() */
 
-/* Where a table is, and what its entries are. */
+/* A table's address, and the kind of its entries. */
 struct table {
 	uint64_t gva, size;
 	bool is_jumps;
@@ -120,7 +120,7 @@ static struct ot_err *add_core(struct reader *r)
 	return add_table(r, &calls);
 }
 
-/* The table at struct module's member @table, with as many entries as its member @count says. */
+/* The table at struct module's member @table, with the number of entries in its member @count. */
 static struct ot_err *add_of_module(struct reader *r, const struct vp_module *m, const char *table,
 				    const char *count, bool is_jumps)
 {

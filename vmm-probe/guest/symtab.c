@@ -242,7 +242,7 @@ void vp_symtab_drop(struct vp_symtab *symtab, int module, uint64_t start, uint64
 	symtab->nranges = nranges;
 }
 
-/* A table that was finished before is in order but for what was added since. */
+/* A table that was finished before is in order, except for later additions. */
 static struct ot_err *sort(struct vp_symtab *symtab)
 {
 	struct vp_symbol *syms = symtab->syms;

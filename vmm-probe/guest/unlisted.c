@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of exports, found by its entry of init_task, and what is found by its shape alone: the list of
- * modules and the stack tables (ORC).
+ * The table of exports, found by its entry of init_task, and tables that are recognised by their shape: the
+ * list of modules and the stack tables (ORC).
  *
  * An entry (struct kernel_symbol, include/linux/export-internal.h) begins with two distances of 32 bits, each
  * from its own place: to the variable and to its name. Since 5.4 a third follows, to a namespace.

@@ -242,7 +242,7 @@ static int register_faults(int fd, struct uffdio_register *r)
 	return rc;
 }
 
-/* Of these we read what the argument points to. Without one the kernel answers EFAULT. */
+/* Of these we read the structure at the argument. Without one the kernel answers EFAULT. */
 static bool reads_argument(unsigned long request)
 {
 	return request == KVM_SET_USER_MEMORY_REGION || request == SET_REGION2 ||

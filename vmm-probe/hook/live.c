@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Entering a running VMM: discover what LD_PRELOAD would have observed, redirect ioctl(), and get every
- * vCPU's thread out of the KVM_RUN that it called before the redirection.
+ * Entering a running VMM: discover the state that LD_PRELOAD would have observed, redirect ioctl(), and get
+ * every vCPU's thread out of the KVM_RUN that it called before the redirection.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -98,7 +98,7 @@ static bool is_debugged(void)
 	return has_word("info chardev", words);
 }
 
-/* With QEMU's big lock held, so no slot changes meanwhile. NULL, or what is wrong. */
+/* With QEMU's big lock held, so no slot changes meanwhile. NULL, or the error. */
 static const char *read_slots(bool first)
 {
 	if (is_migrating())

@@ -226,7 +226,7 @@ static void hear(struct engine *e)
 		snprintf(e->info.trouble, sizeof(e->info.trouble), "%s", ot_err_message(err));
 }
 
-/* How long engines are waited for now; the caller adds what it took to *ret_spent. */
+/* How long engines are waited for now; the caller adds the time taken to *ret_spent. */
 static uint64_t patience(uint64_t now, uint64_t **ret_spent)
 {
 	static _Thread_local uint64_t spent_ns, renewed_ns;

@@ -135,7 +135,7 @@ static bool is_traceable(const struct place *at)
 
 /* --- messages ------------------------------------------------------------------------------------------ */
 
-/* A message is one line, whatever the VMM's name contains. */
+/* A message is one line, for any name of a VMM. */
 static void name_one(const struct place *at, struct ot_buf *out)
 {
 	size_t start = out->len;

@@ -55,7 +55,7 @@ struct ot_err *vp_remote_find(pid_t pid, const char *name, unsigned n, struct vp
 	return ot_err_new(OT_ERR_NOT_FOUND, "process %d has no %s", (int)pid, name + (*name == '/'));
 }
 
-/* The target chooses what is at a path in its root: opening a pipe must not wait for a writer. */
+/* The target chooses the file at a path in its root: opening a pipe must not wait for a writer. */
 static struct ot_err *open_in_root(const char *path, int *ret)
 {
 	ot_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

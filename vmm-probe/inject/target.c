@@ -167,7 +167,7 @@ static struct ot_err *check_guest(pid_t pid, struct vp_target *t, bool qemu)
 	return NULL;
 }
 
-/* Find what the call needs: dlopen(), and libc's instructions that call rt_sigreturn(2). */
+/* Find the addresses for the call: dlopen(), and libc's instructions that call rt_sigreturn(2). */
 static struct ot_err *find_calls(struct vp_target *t)
 {
 	static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };

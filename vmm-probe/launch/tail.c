@@ -149,7 +149,7 @@ bool vp_tail_find(struct vp_tail *t, const char *word, char *buf, size_t size)
 	size_t n = 0;
 
 	pthread_mutex_lock(&t->lock);
-	(void)read_pipe(t); /* includes what was written just before its writer ended */
+	(void)read_pipe(t); /* includes text written just before its writer ended */
 	const char *end = t->text + t->len, *at = last_place(t->text, t->len, word);
 	for (const char *p = at; p && p < end && *p != '\n' && n + 1 < size; p++)
 		if ((unsigned char)*p >= ' ' && *p != 127)

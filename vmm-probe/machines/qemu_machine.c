@@ -89,7 +89,7 @@ static void parse_name(const char *value, struct vp_qemu_machine *ret)
 	}
 }
 
-/* QEMU's objects for AMD SEV and SEV-SNP and for Intel TDX, wherever the command line has them. */
+/* QEMU's objects for AMD SEV and SEV-SNP and for Intel TDX, anywhere on the command line. */
 static bool is_confidential(const char *cmdline, size_t len)
 {
 	static const char *const objects[] = { "sev-guest", "sev-snp-guest", "tdx-guest" };

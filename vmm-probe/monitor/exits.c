@@ -21,10 +21,10 @@ static uint32_t port_read(struct vp_mon *mon, uint16_t port)
 	if (port == VP_MON_PM_EVENT)
 		return 0; /* no event is ever pending */
 	if (port == VP_MON_PM_EVENT + 2)
-		return mon->pm_enabled; /* kernels read back what they wrote */
+		return mon->pm_enabled; /* kernels read back their writes */
 	if (port == VP_MON_PM_CONTROL)
 		return SCI_EN;
-	/* "No update in progress": kernels wait for that even if ACPI says that there is no clock. */
+	/* "No update in progress": kernels wait for that even if ACPI declares that there is no clock. */
 	if (port == CMOS_INDEX || port == CMOS_DATA)
 		return 0;
 	return ~0u;

@@ -15,7 +15,7 @@
  * False: the data is invalid or too large. */
 static bool unpack_gzip(const uint8_t *in, size_t len, uint8_t *out, size_t *out_len)
 {
-	/* zlib counts in 32 bits: what is longer ends early, and is invalid. */
+	/* zlib counts in 32 bits: longer data ends early, and is invalid. */
 	z_stream z = { .next_in = (Bytef *)in,
 		       .avail_in = len < UINT_MAX ? (uInt)len : UINT_MAX,
 		       .next_out = out,
@@ -64,7 +64,8 @@ static bool unpack_zstd(const uint8_t *in, size_t len, uint8_t *out, size_t *out
 }
 
 /* The "legacy" format of lz4, which the kernel's build uses (scripts/Makefile.lib): blocks of at most 8 MiB,
- * each preceded by its length; then the uncompressed length, which is no block's and tells that all is there.
+ * each preceded by its length; then the uncompressed length, which belongs to no block and shows that the
+ * data is complete.
  */
 static bool unpack_lz4(const uint8_t *in, size_t len, uint8_t *out, size_t *out_len)
 {

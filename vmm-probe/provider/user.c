@@ -129,7 +129,8 @@ static bool says_something(const char *pattern)
 	return pattern && pattern[strspn(pattern, "*?")] != '\0';
 }
 
-/* The message names the alternative. @no_processes: why a process has no probes; NULL: it can have them. */
+/* The message names the alternative. @no_processes: the reason why a process has no probes; NULL: it can have
+ * them. */
 static struct ot_err *refuse_on_kvm(const struct dif_probedesc *d, const char *no_processes)
 {
 	static const char why[] = "D_PROC_NODEV: the user provider needs a guest under TCG: on KVM a debug "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Following the paths from a branch to the event. Each path has a state of its own; where two of them reach
- * the event, what they know is joined by the condition that parted them.
+ * Following the paths from a branch to the event. Each path has a state of its own; if two of them reach the
+ * event, their states are joined by the condition that separated them.
  */
 #include "vmm-probe/symbolic/block.h"
 
@@ -55,7 +55,7 @@ static const struct vp_expr *both(struct walk *w, const struct vp_expr *a, const
 	return !a ? b : !b ? a : vp_expr_binary(w->exprs, VP_EXPR_AND, a, b);
 }
 
-/* Join what two paths found that parted on @when (NULL: unknown): @yes where it holds. */
+/* Join the results of two paths that separated on @when (NULL: unknown): @yes where it holds. */
 static void join(struct walk *w, const struct vp_expr *when, const struct vp_block *yes,
 		 const struct vp_block *no, struct vp_block *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a list of operations must be before bytes are made of it. The compiler is not trusted with a guest:
- * whatever it got wrong, what passes here only reads the running task and the per-CPU area, only writes our
- * own memory, and ends.
+ * even if it has a defect, a list that passes here only reads the running task and the per-CPU area, only
+ * writes our own memory, and ends.
  *
  * Rules (tests/unit/trampoline_check_test.c breaks each):
  *    1  at most VP_TRAMP_OPS_MAX operations, each of a kind that exists
@@ -15,7 +15,7 @@
  *    8  a record is RESERVE, stores and PUBLISH without anything between; no jump leads into it; a store is
  *       within the record
  *    9  EXIT is the last operation, and without a record
- *   10  the table of keys is aligned and in reach of a displacement; what uses KEYED's result follows it
+ * 10 the table of keys is aligned and in reach of a displacement; the user of KEYED's result follows it
  * directly, and no jump leads there
  */
 #include "vmm-probe/arch/regs.h"

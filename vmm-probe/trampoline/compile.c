@@ -32,7 +32,7 @@ static struct ot_err *predicate(struct vp_tramp_maker *m, enum vp_tramp_cond whe
 	return vp_tramp_registers(m, first);
 }
 
-/* What skips the operations from @first on goes on here. */
+/* Jumps over the operations from @first on lead here. */
 static void land(struct vp_tramp_maker *m, uint32_t first)
 {
 	for (uint32_t i = first; i < m->out->nops; i++)
@@ -145,7 +145,7 @@ static struct ot_err *filter_or(struct vp_tramp_maker *m, uint32_t data_used, st
 	return filter(m);
 }
 
-/* Behind the clause: an exit for what its table of keys has not. */
+/* Behind the clause: an exit for keys that its table lacks. */
 static void exit_on_miss(struct vp_tramp_maker *m)
 {
 	struct vp_trampoline *t = m->out;

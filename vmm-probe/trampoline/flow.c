@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of registers and condition codes, on the ways through an object. */
+/* The known values of registers and condition codes, on the ways through an object. */
 #include "vmm-probe/trampoline/flow.h"
 
 struct vp_flow vp_flow_begin(void)
@@ -69,7 +69,7 @@ bool vp_flow_fold(uint32_t op, uint64_t a, uint64_t b, uint64_t *ret)
 	}
 }
 
-/* The branches by what they ask of the codes. */
+/* The branches by the codes that they test. */
 static bool holds(uint32_t op, bool n, bool z, bool c)
 {
 	switch (op) {

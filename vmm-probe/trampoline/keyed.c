@@ -105,7 +105,7 @@ static void add_to_entry(struct vp_tramp_maker *m, enum vp_tramp_kind kind, uint
 	op->value = m->out->table.at + word * VP_TRAMP_ENTRIES * 8;
 }
 
-/* Who sees a hit counted sees what it added. */
+/* A reader that sees a hit counted also sees what it added. */
 static struct ot_err *aggregate(struct vp_tramp_maker *m, const struct dif_action *a, uint32_t nwords)
 {
 	if (nwords > 1)

@@ -147,7 +147,7 @@ static struct ot_err *load_insn(struct vp_tramp_walk *w)
 	return vp_tramp_load(w, loads[i].size, loads[i].sign);
 }
 
-/* Instructions that no trampoline has, by what they are. */
+/* Instructions that no trampoline has, by kind. */
 static struct ot_err *refuse(const struct vp_tramp_walk *w)
 {
 	uint32_t op = dif_insn_op(w->insn);

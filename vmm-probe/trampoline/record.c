@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A record of an event, in the agent's format, which says what the clause's actions may ask: the function's
- * arguments, the task's numbers and name, the time. The host evaluates the actions when it takes the record,
- * and by then memory has changed: actions that read any, or that share variables with other clauses, need an
- * exit.
+ * A record of an event, in the agent's format, which limits the data that the clause's actions may use: the
+ * function's arguments, the task's numbers and name, the time. The host evaluates the actions when it takes
+ * the record, and by then memory has changed: actions that read any, or that share variables with other
+ * clauses, need an exit.
  */
 #include "guest-agent/agent_abi.h"
 #include "vmm-probe/arch/regs.h"
@@ -194,7 +194,7 @@ struct ot_err *vp_tramp_record(struct vp_tramp_maker *m)
 	store_task(m);
 	store(m, VP_TRAMP_STORE_CONST, AT(slot), 4, m->clause->slot);
 	store(m, VP_TRAMP_STORE_PREEMPT, AT(preempt), 4, 0);
-	store(m, VP_TRAMP_STORE_CONST, AT(cpu), 4, 0); /* the ring says which */
+	store(m, VP_TRAMP_STORE_CONST, AT(cpu), 4, 0); /* the ring determines which */
 	store_args(m, w.args ? 32 - (uint32_t)__builtin_clz(w.args) : 0);
 	store(m, VP_TRAMP_PUBLISH, AT(seq), 8, 0);
 	return NULL;

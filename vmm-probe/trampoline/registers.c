@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Virtual registers become real ones. All jumps go forward, so a value lives at most from the first operation
- * that names its register to the last one, and one pass backwards finds who uses what.
+ * that names its register to the last one, and one pass backwards finds all uses.
  */
 #include "vmm-probe/trampoline/maker.h"
 

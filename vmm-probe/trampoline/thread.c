@@ -48,7 +48,7 @@ static bool is_known(const struct walk *w, uint8_t reg)
 	return w->known >> reg & 1;
 }
 
-/* The operation behind @pc, on this way; *ret_stops: what @pc does is not known. */
+/* The operation behind @pc, on this way; *ret_stops: the effect of @pc is unknown. */
 static uint32_t step(struct walk *w, const struct vp_tramp_op *op, uint32_t pc, bool *ret_stops)
 {
 	bool equal = op->cond == VP_TRAMP_EQUAL;

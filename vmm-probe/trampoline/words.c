@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Aggregations of numbers, done in place: each has its words in every CPU's data, and the consumer adds up
- * what the CPUs have. The key may be anything that is the same each time the probe fires; the tuple is made
- * when the words are folded.
+ * the CPUs' words. The key may be anything that is the same each time the probe fires; the tuple is made when
+ * the words are folded.
  */
 #include "dif/obj/layout.h"
 #include "vmm-probe/trampoline/maker.h"
@@ -95,7 +95,7 @@ static bool tells_hits(unsigned kind)
 	return kind == DIF_AGG_count || kind == DIF_AGG_avg || kind == DIF_AGG_quantize;
 }
 
-/* Behind the aggregations: who sees it counted sees what they have. */
+/* Behind the aggregations: a reader that sees it counted also sees their values. */
 static struct ot_err *count_firing(struct vp_tramp_maker *m)
 {
 	uint32_t first = m->out->nops, at = 0;

@@ -41,7 +41,7 @@ enum answer {
 /* Read until the fence is answered, or nothing has arrived for REPEAT_MS. */
 static enum answer await_answer(int sock)
 {
-	static const char answer[] = "PacketSize="; /* of qSupported's, wherever in it */
+	static const char answer[] = "PacketSize="; /* of qSupported's, at any place in it */
 	struct pollfd fd = { .fd = sock, .events = POLLIN };
 	size_t matched = 0;
 	char in[4096];

@@ -4,7 +4,8 @@
  *
  * An interrupt between two instructions saves RFLAGS as they are, with RF clear, so that iretq returns to an
  * instruction that stops (Intel SDM volume 3B, "Instruction-Breakpoint Exception Condition"). With QEMU's
- * emulation of SVM, RF is set in what an injected interrupt saves: the instruction executes without its stop.
+ * emulation of SVM, RF is set in the flags that an injected interrupt saves: the instruction executes without
+ * its stop.
  */
 #include <sys/ioctl.h>
 

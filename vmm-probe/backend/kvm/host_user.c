@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Detecting what a host's KVM does with code in user mode. Each try is one of a VM of its own, because a KVM
- * that fails ends in a triple fault. */
+/* Detecting the behaviour of a host's KVM for code in user mode. Each try is one of a VM of its own, because
+ * a KVM that fails ends in a triple fault. */
 #include <string.h>
 
 #include "base/cleanup.h"

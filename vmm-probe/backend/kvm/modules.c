@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A vCPU that loads or unloads a module of the guest stays out until what follows from that is done. */
+/* A vCPU that loads or unloads a module of the guest stays out until the event has been handled. */
 #include <time.h>
 
 #include "base/clock.h"

@@ -14,7 +14,7 @@
 #include "vmm-probe/backend/kvm/internal.h"
 
 #define CODE_SIZE          (4 * VP_KVM_LARGE_PAGE)
-/* Of the data of all vCPUs: what they use, and what lies between their first and their last byte. */
+/* Of the data of all vCPUs: the bytes that they use, and those between their first and their last one. */
 #define USED_MAX           (16ull << 20)
 #define SPAN_PAGES         128u
 #define DATA_MAX           (1ull << 20)
@@ -53,7 +53,7 @@ static struct ot_err *measure(const struct vp_kvm *kvm, const uint64_t *base, st
 
 /* --- memory --------------------------------------------------------------------------------------- */
 
-/* So that no access has to wait for a page, or finds that there is none. */
+/* So that no access has to wait for a page, or lacks one. */
 static struct ot_err *allocate(const struct vp_kvm *kvm, const uint64_t *base,
 			       const struct vp_kvm_resident *r)
 {
@@ -108,8 +108,8 @@ static struct ot_err *make_memory(const struct vp_kvm *kvm, const uint64_t *base
 
 /* --- the room ------------------------------------------------------------------------------------- */
 
-/* Would each vCPU use our entries as they are meant? Is the base that is claimed for it the one that it has?
- * In user mode it is in the other register, until the kernel exchanges the two. */
+/* Would each vCPU use our entries as intended? Is its base the one that the facts claim? In user mode it is
+ * in the other register, until the kernel exchanges the two. */
 static struct ot_err *check_vcpus(const struct vp_kvm *kvm, const uint64_t *base)
 {
 	struct {

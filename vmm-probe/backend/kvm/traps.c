@@ -289,7 +289,7 @@ bool vp_kvm_trap_in(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 	t->planted = true;
 	if (ot_guarded_write(t->host, t->now, t->len))
 		return true;
-	/* A trap over two pages, of which the second is gone: the same stores undo what was written. */
+	/* A trap over two pages, of which the second is gone: the same stores undo the earlier ones. */
 	(void)ot_guarded_write(t->host, t->old, t->len);
 	t->planted = false;
 	vp_kvm_trap_lost(kvm, t);

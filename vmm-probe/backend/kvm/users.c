@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sites in processes. Nothing is written into a program's text, whose pages are those of its file: a debug
- * register stops every vCPU at the site's address, whichever process it runs. The page table tells whether
- * that is the site's; another one goes on, and has lost the time of an exit.
+ * register stops every vCPU at the site's address, whichever process it runs. The page table shows whether
+ * that is the site's; another one continues, and has lost the time of an exit.
  *
  * The CPU executes the instruction itself, with all its faults: RF keeps the register from stopping it a
  * second time. The CPU clears RF once the instruction is done, and saves it with the other flags where a

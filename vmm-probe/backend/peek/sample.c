@@ -5,8 +5,8 @@
  * KVM writes them there at the end of every KVM_RUN that kvm_valid_regs requests it for, in no guaranteed
  * order, while we read. Two of the words are never 0 in a real state: RFLAGS (bit 1) and CR0 (bit 4). They
  * are set to 0 before; when both are set again and two copies are equal, the registers are complete. The VMM
- * does not read this part of the page, nor does KVM: it only reads what kvm_dirty_regs names, which must be
- * 0.
+ * does not read this part of the page, nor does KVM: it only reads the parts that kvm_dirty_regs names, which
+ * must be 0.
  */
 #include <signal.h>
 #include <string.h>

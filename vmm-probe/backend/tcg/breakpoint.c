@@ -2,14 +2,14 @@
 /*
  * The guest's own breakpoints, while it patches its text. A kernel puts an int3 over the first byte, has
  * every CPU notice, writes the rest, and then the new first byte (text_poke_bp_batch(),
- * arch/x86/kernel/alternative.c). QEMU drops the translations of what is written before it stores, not after
+ * arch/x86/kernel/alternative.c). QEMU drops the translations of written bytes before it stores, not after
  * (notdirty_write(), accel/tcg/cputlb.c). A vCPU that translates in between keeps a block with the int3,
  * which no later store drops. When it executes that block the kernel is done and knows of no int3: "Oops:
  * int3", and the guest ends.
  *
  * It happens without us, but a translation with our callback takes longer. So an int3's byte is checked
- * before it is executed. If it is no int3, all translations are dropped, and the vCPU executes what is there.
- * No other byte of such a patch can stay translated: a store follows that drops it.
+ * before it is executed. If it is no int3, all translations are dropped, and the vCPU executes the present
+ * bytes. No other byte of such a patch can stay translated: a store follows that drops it.
  */
 #include "vmm-probe/backend/tcg/tcg.h"
 

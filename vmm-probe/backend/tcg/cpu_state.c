@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The trial of what may be QEMU's state of a vCPU. */
+/* The test of a candidate for QEMU's state of a vCPU. */
 #include "vmm-probe/backend/tcg/cpu_state.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static unsigned different(const uint64_t regs[VP_NREGS_GENERAL])
 	return n;
 }
 
-/* An address that is none is an error here, and no signal. */
+/* An invalid address is an error here, and no signal. */
 static bool read_any(const void *from, void *to, size_t len)
 {
 	struct iovec local = { to, len }, remote = { (void *)(uintptr_t)from, len };

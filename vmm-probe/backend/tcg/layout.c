@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest RAM as QEMU has laid it out: any number of memory backends, and what is plugged and unplugged while
- * the guest runs. The plugin API has no call for it, so the monitor is asked (machines/qemu_ask.h), on QEMU's
- * main loop. There each block is held as well, by the count that QEMU keeps of its users: one that is
+ * Guest RAM as QEMU has laid it out: any number of memory backends, and memory that is plugged and unplugged
+ * while the guest runs. The plugin API has no call for it, so the monitor is asked (machines/qemu_ask.h), on
+ * QEMU's main loop. There each block is held as well, by the count that QEMU keeps of its users: one that is
  * unplugged is unmapped when the last of them lets go.
  */
 #include <stdlib.h>

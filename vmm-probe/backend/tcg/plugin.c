@@ -69,7 +69,7 @@ static const struct vp_backend_counters tcg_counters = {
 	.read = vp_tcg_counter_read,
 };
 
-/* Without exclusive() and `ram` in a QEMU that does not export what these need. */
+/* Without exclusive() and `ram` in a QEMU that does not export the functions for these. */
 static struct vp_backend_ops tcg_ops = {
 	.name = "tcg",
 	.reg = op_reg,

@@ -34,7 +34,7 @@ struct mapping {
 	uint64_t inode;
 	dev_t dev;
 	bool backend; /* surely a memory backend's */
-	bool shared;  /* else what is written is not in its file */
+	bool shared;  /* else written data is not in its file */
 };
 
 /* A line of /proc/self/maps; false when it can't be guest RAM. */

@@ -2,7 +2,7 @@
 /*
  * Sites in processes. A page of a program is in other memory once the guest has moved or reclaimed it, in
  * several processes at several addresses at once, and QEMU translates it once for all of them. So no address
- * tells at translation whether an instruction is a site: every instruction that has a site's offset in its
+ * shows at translation whether an instruction is a site: every instruction that has a site's offset in its
  * page and its bytes gets a callback, and the callback compares process and address before anything else. Of
  * a site in a file neither is one: the engine asks the kernel's struct page whose page it is.
  *
@@ -82,8 +82,8 @@ static void on_user_site(unsigned int vcpu, void *udata)
 	vp_tcg_leave(v);
 }
 
-/* What follows an instruction in its page tells apart the many that begin alike (push %rbp). A debugger in
- * the guest may have put a breakpoint anywhere in it. */
+/* The bytes behind an instruction in its page distinguish the many that begin alike (push %rbp). A debugger
+ * in the guest may have put a breakpoint anywhere in it. */
 static bool follows(const struct vp_site *site, const uint8_t *host)
 {
 	uint8_t page[sizeof(site->bytes)];

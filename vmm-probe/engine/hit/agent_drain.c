@@ -2,7 +2,7 @@
 /*
  * A vCPU takes the records from its ring and fires for them. Hit path: on the vCPU's own thread, so the
  * guest's CPU is stopped meanwhile and events fire in the order of its records. At most one ring full at a
- * time, so this ends no matter what the guest's other CPUs do to the ring. A ring whose memory is gone has no
+ * time, so this ends even if the guest's other CPUs change the ring. A ring whose memory is gone has no
  * records.
  */
 #include "base/guarded.h"

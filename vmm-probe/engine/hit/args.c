@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Arguments of probes: registers by the calling convention, a system call's struct pt_regs, or what a site's
- * programs make of them. Programs stand on one another: the probe's (level 0 asks for it) on the place's
- * (level 1), and that on registers (level 2). Hit path.
+ * Arguments of probes: registers by the calling convention, a system call's struct pt_regs, or the results of
+ * a site's programs. Programs stand on one another: the probe's (level 0 asks for it) on the place's (level
+ * 1), and that on registers (level 2). Hit path.
  */
 #include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/walk.h"
@@ -86,7 +86,7 @@ static uint64_t program_arg(struct vp_vcpu_session *v, const struct vp_site_prog
 	return n < p->nargs ? evaluate(v, p->args[n], level, fault) : 0;
 }
 
-/* The probe's: what its last program gives. */
+/* The probe's: the results of its last program. */
 static uint64_t probe_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 {
 	const struct vp_enabled_site *at = v->at;

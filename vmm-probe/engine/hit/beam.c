@@ -112,7 +112,7 @@ struct value {
 	bool known;
 };
 
-/* In the kernel, what it has saved of the process's. */
+/* In the kernel, the process's registers that it has saved. */
 static struct value innermost(const struct vp_beam_walk *w, enum vp_beam_register r, uint64_t saved)
 {
 	uint32_t reg = w->in.registers[r], at;
@@ -150,7 +150,8 @@ static bool is_in(uint64_t pc, uint64_t start, uint64_t end)
 	return pc >= start && pc < end;
 }
 
-/* A collection of garbage has moved the stack, and stored where to, if it is not where the register says. */
+/* If the stack is not where the register points, a garbage collection has moved it, and stored its new
+ * address. */
 static bool set_stack(struct vp_beam_walk *w, uint64_t stack)
 {
 	uint64_t heap = word(w, w->process + w->in.process_heap);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ECB fires: its site's condition, room, predicate, actions, commit; and what a fault causes. Hit path:
- * no allocation, no lock, no system call (the clocks are the vDSO's).
+ * One ECB fires: its site's condition, room, predicate, actions, commit; and the effects of a fault. Hit
+ * path: no allocation, no lock, no system call (the clocks are the vDSO's).
  */
 #include <time.h>
 
@@ -181,7 +181,7 @@ static bool condition(struct vp_vcpu_session *v)
 	return false;
 }
 
-/* True: go on with the actions. */
+/* True: continue with the actions. */
 static bool predicate(struct vp_vcpu_session *v)
 {
 	const struct dif_object *obj = v->ecb->clause->source->predicate;

@@ -24,8 +24,8 @@ static uint64_t address_of(const struct vp_engine *engine, const struct vp_site 
 	return site->file ? engine->ops->reg(engine->backend, ctx, VP_REG_PC) : site->gva;
 }
 
-/* A vCPU's task does not change while it is in a hit: what one session has read of it need not be read for
- * the others, unless their facts are of another kernel. Those come second, if there are any. */
+/* A vCPU's task does not change while it is in a hit: data of it that one session has read need not be read
+ * for the others, unless their facts are of another kernel. Those come second, if there are any. */
 static void share_task(struct vp_vcpu *me, struct vp_vcpu_session *v)
 {
 	struct vp_running *r = &me->running;

@@ -71,8 +71,8 @@ static uint64_t find_blob(const struct vp_hotspot_walk *w, const struct vp_hotsp
 	return 0;
 }
 
-/* A method that was compiled on an assumption that no longer holds: whoever returns to it is sent to a
- * handler instead, and the frame has where that was. */
+/* A method that was compiled on an assumption that no longer holds: its callee returns to a handler instead,
+ * and the frame has the original address. */
 static void restore_pc(const struct vp_hotspot_walk *w, struct vp_user_frame *f)
 {
 	uint64_t handler = 0, other = 0, pc;
@@ -155,8 +155,8 @@ static bool is_code(const struct vp_hotspot_walk *w, uint64_t pc)
 	return heap_of(w, pc - 1) || vp_frames_row(w->v, w->frames, pc - 1, &row);
 }
 
-/* To the caller whose stack pointer is @sp. Where nothing but the return address tells whether it is that, it
- * must be one. */
+/* To the caller whose stack pointer is @sp. If only the return address itself can show that it is one, it
+ * must point into code. */
 static bool return_to(const struct vp_hotspot_walk *w, struct vp_user_frame *f, uint64_t sp, bool saved_fp)
 {
 	uint64_t pair[2]; /* the caller's frame pointer, the return address */

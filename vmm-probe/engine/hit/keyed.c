@@ -32,7 +32,7 @@ void vp_keyed_add(struct vp_keyed *k, uint64_t first, uint64_t second)
 	for (; at < end; at++) {
 		if (vp_keyed_get(k, at, key) && key[0] == first && key[1] == second)
 			return;
-		/* Two vCPUs may add one key to two places: what both count is added up. */
+		/* Two vCPUs may add one key to two places: the counts of both are added up. */
 		if (__atomic_exchange_n(&k->taken[at], 1, __ATOMIC_RELAXED))
 			continue;
 		__atomic_store_n(&k->keys[at][0], first, __ATOMIC_RELAXED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Walking CPython's frames: interpreters, threads, runs, frames; and what a frame is called. */
+/* Walking CPython's frames: interpreters, threads, runs, frames; and the name of a frame. */
 #include "vmm-probe/engine/hit/python.h"
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/walk.h"
@@ -117,7 +117,7 @@ bool vp_python_run(struct vp_python_walk *w, uint64_t *ret_place)
 	return true;
 }
 
-/* A code object that is none ends the walk. */
+/* An invalid code object ends the walk. */
 static bool read_frame(struct vp_python_walk *w, struct vp_python_frame *ret)
 {
 	ret->code = word(w, w->frame, w->in.frame_code);

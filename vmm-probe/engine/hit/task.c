@@ -120,7 +120,7 @@ bool vp_in_process(struct vp_vcpu_session *v, const struct vp_batch_process *pro
 	       vp_task_field(v, leader, f->task_start_time, 8, &fault) == process->since_ns;
 }
 
-/* A site says where the vCPU is; a sample's registers do. */
+/* A site determines the vCPU's place; a sample's registers do. */
 bool vp_runs_user(struct vp_vcpu_session *v)
 {
 	return v->ctx && (!v->site_gva || (v->at && vp_site_is_user(v->at))) &&

@@ -19,14 +19,13 @@
 #define PAGE_SIZE (1ull << vp_native_paging.page_shift)
 
 /* vm_area_struct.vm_flags (include/linux/mm.h): macros, so that neither types nor symbols have them. */
-#define VM_READ 0x00000001ull
-#define VM_DRIVERS \
-	0x10004400ull /* VM_PFNMAP, VM_IO, VM_MIXEDMAP: what is mapped there is a driver's choice */
+#define VM_READ    0x00000001ull
+#define VM_DRIVERS 0x10004400ull /* VM_PFNMAP, VM_IO, VM_MIXEDMAP: a driver decides what is mapped there */
 #define VM_HUGETLB 0x00400000ull /* its file's pages are counted in large ones */
 
 #define FOLIO_PAGES_MAX (1u << 18) /* 1 GiB, the largest page there is */
 
-/* Where a page is, and all that says so: two of them are compared as bytes. */
+/* A page's address, and all the data that leads to it: two of them are compared as bytes. */
 struct place {
 	uint64_t vma, file, mapping, index; /* the last: of the page in its file */
 	uint64_t folio, first; /* the struct folio that it is in, and where that begins in the file */

@@ -129,7 +129,7 @@ static bool step_rule(struct vp_vcpu_session *v, struct frame *f, const struct v
 	return true;
 }
 
-/* At a function's first or last instruction the return address is on top, whatever the tables contain. */
+/* At a function's first or last instruction the return address is on top, even if the tables disagree. */
 static bool on_top(const struct vp_vcpu_session *v, bool first)
 {
 	enum vp_args args = vp_place_args(v);

@@ -88,7 +88,7 @@ static bool step_fp(struct vp_vcpu_session *v, struct vp_user_frame *f)
 	return true;
 }
 
-/* A signal's handler returns to code that restores what was interrupted, maybe on another stack. */
+/* A signal's handler returns to code that restores the interrupted context, maybe on another stack. */
 static bool step_signal(struct vp_vcpu_session *v, struct vp_user_frame *f)
 {
 	uint64_t at = f->sp;

@@ -225,7 +225,7 @@ bool vp_load_kernel(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t
 	return ot_likely(host) ? ot_guarded_read(dst, host, len) : load_kernel(v, gva, dst, len);
 }
 
-/* The root is the running process's, whatever the vCPU executes; a kernel thread borrows an mm. */
+/* The root is the running process's, even if the vCPU executes the kernel; a kernel thread borrows an mm. */
 bool vp_load_user(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len)
 {
 	const struct vp_facts *facts = &v->es->facts;
@@ -327,7 +327,7 @@ bool vp_site_load(const struct vp_site *site, uint32_t vcpu, uint64_t gva, void 
 	return vp_load_kernel(site_vcpu(site, vcpu), gva, dst, len);
 }
 
-/* By the page table alone: no firing has begun that would tell the running process. */
+/* By the page table alone: without a firing the running process is unknown. */
 static bool load_mapped(struct vp_vcpu_session *v, uint64_t root, uint64_t va, uint8_t *to, uint64_t len)
 {
 	while (len) {
@@ -343,7 +343,7 @@ static bool load_mapped(struct vp_vcpu_session *v, uint64_t root, uint64_t va, u
 	return true;
 }
 
-/* A debugger in the guest may have put a breakpoint anywhere in what follows. */
+/* A debugger in the guest may have put a breakpoint anywhere behind the instruction. */
 bool vp_site_is_there(const struct vp_site *site, uint32_t vcpu)
 {
 	struct vp_vcpu_session *v = site_vcpu(site, vcpu);

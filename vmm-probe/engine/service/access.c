@@ -40,7 +40,7 @@ static uint64_t now_s(void)
 
 /* --- text ------------------------------------------------------------------------------------------------ */
 
-/* At most size - 1 bytes of a client's text, without what could command a terminal or end a line. */
+/* At most size - 1 bytes of a client's text, without characters that control a terminal or end a line. */
 static void take_text(char *ret, size_t size, const char *text)
 {
 	size_t n = strnlen(text, size - 1);
@@ -79,7 +79,7 @@ static struct vp_access *find(uint64_t number)
 	return NULL;
 }
 
-/* May @a be forgotten before @b? What is in a log before what is not, then the older one. */
+/* May @a be forgotten before @b? First those that are in a log, then the older ones. */
 static bool is_lesser(const struct vp_access *a, const struct vp_access *b)
 {
 	bool x = !a->number || a->flags & VP_ACCESS_LOGGED, y = !b->number || b->flags & VP_ACCESS_LOGGED;

@@ -32,13 +32,13 @@ static void copy_probe(const struct vp_enabled_batch *b, const struct vp_batch_p
 	to->file = from->file;
 }
 
-/* Arguments that a calling convention says where to find, or none. */
+/* Arguments whose places follow from a calling convention, or none. */
 static bool can_be_of_place(uint32_t args)
 {
 	return args <= VP_ARGS_SYSCALL_RETURN || args == VP_ARGS_SYSCALL32_ENTRY;
 }
 
-/* What the place's arguments are, and what programs make of them. */
+/* The place's arguments, and the programs over them. */
 static struct ot_err *copy_site_args(const struct vp_enabled_batch *b, const struct vp_enabled_probe *probe,
 				     const struct vp_batch_site *from, struct vp_enabled_site *to)
 {

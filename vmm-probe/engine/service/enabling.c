@@ -149,7 +149,7 @@ static struct ot_err *prepare(struct vp_engine_session *es, const struct vp_batc
 }
 
 /* A backend can't watch its sites beside those that are watched (debug registers are few): no later plan has
- * them, as it would fail too, whoever's it is. */
+ * them, because it would fail too, for any session. */
 static void leave_out(struct vp_enabled_batch *b)
 {
 	for (uint32_t i = 0; i < b->nsites; i++) {

@@ -106,7 +106,7 @@ void vp_engine_destroy(struct vp_engine *engine)
 		struct vp_engine_session *es = engine->service->sessions[before - 1];
 		vp_engine_session_close(es);
 		if (engine->service->nsessions == before)
-			break; /* busy for good: leak the memory, because a vCPU may still use it */
+			break; /* busy permanently: leak the memory, because a vCPU may still use it */
 	}
 	if (engine->service->nsessions)
 		return;

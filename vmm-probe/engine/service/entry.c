@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Entries of aggregations for what was counted without a firing, by inline counters and resident probes. The
- * service thread makes them in a vCPU's half while the vCPU uses the other one.
+ * Entries of aggregations for counts without a firing, by inline counters and resident probes. The service
+ * thread makes them in a vCPU's half while the vCPU uses the other one.
  */
 #include "vmm-probe/engine/hit/aggregate.h"
 #include "vmm-probe/engine/hit/buffer.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the entries of an aggregation are remembered between hits: by a number where it has no key, by a few
- * words where these tell the key. Such words are the value of a number, the bytes of execname, which are few
- * whatever strsize is, and of a probe's own names the place where they lie. All other keys are made, hashed
- * and compared at each hit.
+ * How the entries of an aggregation are remembered between hits: by a number if it has no key, by a few words
+ * if these identify the key. Such words are the value of a number, the bytes of execname, which are few for
+ * any strsize, and the addresses of a probe's own names. All other keys are made, hashed and compared at each
+ * hit.
  */
 #include "vmm-probe/engine/service/parts.h"
 
@@ -23,7 +23,7 @@ static bool has_short_names(const struct vp_engine_session *es)
 	       es->open.strsize > VP_NAME_BYTES;
 }
 
-/* The number of words that tell this element, and in *ret which; 0: none do. */
+/* The number of words that identify this element, and their kind in *ret; 0: none do. */
 static uint32_t words_of(const struct vp_engine_session *es, const struct vp_step *step,
 			 enum vp_key_part *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Site programs: conditions and arguments that a batch brings with its sites, as clauses of DOF. They are
- * verified as the session's program is, and checked for what only a clause may do.
+ * verified as the session's program is, and operations that only a clause may use are refused.
  */
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest RAM that may change (struct vp_backend_ram). Clients read it where HELLO_REPLY said that it is, and
- * vCPUs by gpa_to_host(), so a layout is kept until the last client that received it has gone: what the
- * machine has lost meanwhile stays mapped. While there are clients the layout is polled once a second, and a
- * session that began with another one is ended.
+ * Guest RAM that may change (struct vp_backend_ram). Clients read it at the addresses of HELLO_REPLY, and
+ * vCPUs by gpa_to_host(), so a layout is kept until the last client that received it has gone: memory that
+ * the machine has lost meanwhile stays mapped. While there are clients the layout is polled once a second,
+ * and a session that began with another one is ended.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +76,8 @@ static bool is_used(const struct vp_server *s)
 	return s->engine->service->nsessions || vp_semaphores_are_pending(s->engine);
 }
 
-/* A reset changes RAM too, before the guest's first instruction tells of it: a session is ended for the
- * change only if it is there at the next look, too. */
+/* A reset changes RAM too, before the guest's first instruction reveals it: a session is ended for the change
+ * only if it is there at the next look, too. */
 static void end_others(struct vp_engine *engine)
 {
 	struct vp_engine_ram *ram = &engine->service->ram;

@@ -47,7 +47,8 @@ static struct ot_err *map(int fd, int prot, struct vp_mapping *ret)
 	return NULL;
 }
 
-/* Two files as one piece of memory: what all engines of a session share, perhaps nothing, and this one's. */
+/* Two files as one piece of memory: the memory that all engines of a session share, perhaps none, and this
+ * engine's own. */
 static struct ot_err *map_shared(const int fds[2], struct vp_mapping *ret)
 {
 	const int prot = PROT_READ | PROT_WRITE, how = MAP_SHARED | MAP_FIXED;

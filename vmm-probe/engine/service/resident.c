@@ -170,7 +170,7 @@ static uint64_t place_keys(const struct vp_resident *r, const struct vp_clause *
 	return end - r->keys_used - VP_TRAMP_KEYS_BYTES;
 }
 
-/* Words or a table for what was compiled, which used data from @from on. */
+/* Words or a table for the compiled trampoline, which uses data from @from on. */
 static struct ot_err *add_memory(struct vp_resident *r, const struct vp_tramp_guest *guest,
 				 const struct vp_site *site, struct vp_clause *shared, uint32_t from)
 {
@@ -214,7 +214,7 @@ struct next {
 	struct vp_resident_site *sites;
 	struct vp_ecb **ecbs;
 	uint32_t nsites, necbs;
-	uint32_t old; /* in the last plan's sites: find_old() goes on there */
+	uint32_t old; /* in the last plan's sites: find_old() continues there */
 };
 
 static bool is_same(const struct vp_resident *r, const struct vp_resident_site *old,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Giving the room back. A task that was interrupted in a trampoline returns there whenever it runs again, so
- * the room may be used anew only if no task is in it. That is so if, while all vCPUs are held, nothing on any
+ * the room may be reused only if no task is in it. That is so if, while all vCPUs are held, nothing on any
  * kernel stack could be an address there, and no vCPU is.
  *
  * The stacks of interrupts and exceptions are not read: a vCPU is only taken for outside if it is in user

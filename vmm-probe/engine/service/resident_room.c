@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The room for trampolines: checks of what is said of a kernel before it gets the room mapped. */
+/* The room for trampolines: checks of the data about a kernel before the room is mapped there. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables of keys: what trampolines have counted under each key. Keys are the engine's own, as the guest can't
- * write them; words are as in resident_words.c.
+ * Tables of keys: the trampolines' counts for each key. Keys are the engine's own, as the guest can't write
+ * them; words are as in resident_words.c.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Collecting what trampolines have counted. The guest can write to their words, so it can forge its own
- * counts; no address or size is taken from there.
+ * Collecting the trampolines' counts. The guest can write to their words, so it can forge its own counts; no
+ * address or size is taken from there.
  *
- * Counts and sums are only added to: what is new is the difference to the last fold. An extreme is taken by
- * exchanging it with the initial value. The vCPU's compare-and-exchange has no lock prefix, so it may run
- * into that exchange; whatever the order, the value is in this half, in the next one, or in both, which an
- * extreme does not notice.
+ * Counts and sums are only added to: the new counts are the difference to the last fold. An extreme is taken
+ * by exchanging it with the initial value. The vCPU's compare-and-exchange has no lock prefix, so it may run
+ * into that exchange; in any order, the value is in this half, in the next one, or in both, which does not
+ * change an extreme.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +70,8 @@ static struct vp_resident_words *make(const struct vp_ecb *ecb, const struct vp_
 	return w;
 }
 
-/* A clause's VP_TRAMP_FIRED cell, if it has one, is its last, and so precedes the others in @list: it tells
- * of them all whether they have changed. */
+/* A clause's VP_TRAMP_FIRED cell, if it has one, is its last, and so precedes the others in @list: it shows
+ * for all of them whether they have changed. */
 static void link_fired(struct vp_resident_words *list)
 {
 	const struct vp_resident_words *fired = NULL;

@@ -64,7 +64,7 @@ static void add_wanted(const struct vp_engine *engine, struct vp_semaphore *list
 		}
 }
 
-/* Those of one place as one: what is known of it, and whether it is wanted. */
+/* Those of one place as one: its state, and whether it is requested. */
 static uint32_t unite(struct vp_semaphore *list, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -84,7 +84,7 @@ static uint32_t unite(struct vp_semaphore *list, uint32_t n)
 	return kept;
 }
 
-/* Make the list that of what is raised or wanted. False: out of memory; it is as it was. */
+/* Make the list of the semaphores that are raised or requested. False: out of memory; it is as it was. */
 static bool list_wanted(struct vp_engine *engine)
 {
 	struct vp_semaphores *all = &engine->service->semaphores;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The thread that serves the control socket, and what it does between requests. */
+/* The thread that serves the control socket, and its periodic work between requests. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -83,7 +83,7 @@ static bool is_shape(const struct vp_maple_shape *shape)
 	return shape->slots && shape->slots <= VP_MAPLE_PIVOTS_MAX && shape->pivots == shape->slots - 1;
 }
 
-/* Offsets lead anywhere, and what is there may be anything; lengths bound what a hit reads. */
+/* Offsets may lead anywhere, to any contents; lengths bound the reads of a hit. */
 static struct ot_err *check_mappings(const struct vp_mapping_facts *m)
 {
 	if (!m->vmemmap)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading .eh_frame (Linux Standard Base, "Exception Frames"): a description (FDE) of each function, which
- * refers to what several have in common (CIE). The functions are taken in the order of .eh_frame_hdr; one
- * that begins before the end of the one before it is left out, so that rows are in order whatever a hostile
- * file says.
+ * refers to the common part of several (CIE). The functions are taken in the order of .eh_frame_hdr; one that
+ * begins before the end of the one before it is left out, so that rows are in order even for a hostile file.
  */
 #include "vmm-probe/guest/elf/cfi.h"
 
@@ -65,7 +64,7 @@ static void skip_pointer(struct vp_cfi_bytes *b, uint8_t encoding)
 		vp_cfi_take(b, size[encoding & 7]);
 }
 
-/* The letters behind the 'z', and the data that each stands for. */
+/* The letters behind the 'z', and the data of each. */
 static bool read_augmentation(const char *letters, struct vp_cfi_bytes data, struct vp_cfi_common *c)
 {
 	uint8_t encoding = 0;
@@ -121,7 +120,7 @@ static bool use_cie(struct reader *r, uint64_t addr)
 
 /* --- functions --------------------------------------------------------------------------------------- */
 
-/* What the description at entry->description says. False: its page is missing. *ret_sense false: it is
+/* The contents of the description at entry->description. False: its page is missing. *ret_sense false: it is
  * nonsense, or of another form; the function's end is right nevertheless, if it is one. */
 static bool read_fde(struct reader *r, const struct vp_eh_entry *entry, struct vp_cfi_function *f,
 		     bool *ret_sense)
@@ -169,7 +168,7 @@ static bool add_row(void *arg, uint64_t addr, const struct vp_frame_row *row)
 	return true;
 }
 
-/* Its rows, and where it ends the row that says that there is no rule. */
+/* Its rows, and at its end the row without a rule. */
 static bool add_function(struct reader *r, const struct vp_cfi_function *f, bool sense)
 {
 	const struct vp_frame_row none = vp_frame_row(0, VP_FRAME_NONE, 0, 0);

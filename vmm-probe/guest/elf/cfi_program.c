@@ -60,7 +60,7 @@ struct run {
 	struct state now, initial; /* RESTORE is to the latter */
 	struct state remembered[VP_CFI_REMEMBERED_MAX];
 	unsigned nremembered, operations;
-	uint64_t addr, end; /* what `now` holds from */
+	uint64_t addr, end; /* the address from which `now` is valid */
 	bool given;         /* last is what emit got … */
 	struct vp_frame_row last;
 	vp_cfi_emit emit;

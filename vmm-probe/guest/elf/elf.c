@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading headers. A program's section headers are in none of its segments, so their pages are often missing;
- * the dynamic section is what the guest's own loader goes by, and always there once the program runs.
+ * the guest's own loader uses the dynamic section, so it is always in memory once the program runs.
  */
 #include "vmm-probe/guest/elf/elf.h"
 

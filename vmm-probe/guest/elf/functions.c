@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions by .eh_frame_hdr: its table says where they begin, their descriptions' first fields where they
- * end. */
+/* Functions by .eh_frame_hdr: its table has their beginnings, their descriptions' first fields their ends. */
 #include "base/search.h"
 #include "vmm-probe/guest/elf/eh_frame.h"
 #include "vmm-probe/guest/elf/symbols.h"

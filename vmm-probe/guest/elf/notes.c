@@ -7,7 +7,8 @@
 #define NOTES_MAX    65536u
 #define STAPSDT_TYPE 3u
 #define SCAN_STEP    4u
-#define SCAN_MAX     (16u << 20) /* linkers put notes first, before what is as large as debugging information */
+#define SCAN_MAX \
+	(16u << 20) /* linkers put notes first, before large sections such as debugging information */
 #define STAPSDT_WORDS \
 	3u /* addresses at the beginning of a description: of the nop, the base, the semaphore */
 #define STAPSDT_NAME   "stapsdt"
@@ -132,7 +133,7 @@ static void read_section(struct reader *r, uint64_t at, uint64_t end)
 	}
 }
 
-/* Notes are behind what is loaded; a page that is missing may have some. */
+/* Notes are behind the loaded segments; a page that is missing may have some. */
 static void scan(struct reader *r)
 {
 	struct vp_elf_image *image = r->elf->image;

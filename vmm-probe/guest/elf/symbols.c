@@ -111,7 +111,7 @@ static int compare(const void *pa, const void *pb, void *arg)
 	return strcmp(na, nb);
 }
 
-/* Both tables have what is exported: once is enough. */
+/* Both tables have the exported symbols: once is enough. */
 void vp_elf_symbols_finish(struct vp_elf_symbols *s)
 {
 	size_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which process has called exec() since the last poll. One that was there has another memory then. One that
- * is new has forked: the kernel counts a task's exec()s, and remembers what the count was when it forked.
+ * is new has forked: the kernel counts a task's exec()s, and keeps the count at its fork.
  */
 #include "vmm-probe/guest/process/execs.h"
 
@@ -234,7 +234,7 @@ static void swap(struct vp_execs *e)
 	e->polled = true;
 }
 
-/* Has it mapped what it loads? False, too, if it has ended or calls exec() again: another one is awaited. */
+/* Has it mapped its libraries? False, too, if it has ended or calls exec() again: another one is awaited. */
 static bool is_settled(struct vp_execs *e)
 {
 	uint64_t now = ot_now_ns(), mark = 0;

@@ -54,7 +54,7 @@ static struct ot_err *put_name(struct vp_processes *ps, uint64_t dentry, struct 
 	return NULL;
 }
 
-/* At the root of a mount: go on where it is mounted. *ret_done: it is mounted nowhere. */
+/* At the root of a mount: continue at its mount point. *ret_done: it is mounted nowhere. */
 static struct ot_err *leave_mount(struct vp_processes *ps, uint64_t *dentry, uint64_t *mnt, bool *ret_done)
 {
 	uint64_t mount = *mnt - ps->l.mount_mnt, parent;
@@ -124,7 +124,7 @@ static struct ot_err *user_path(struct vp_processes *ps, uint64_t at, uint64_t *
 	return vp_kernel_u64(ps, at + (backing ? l->backing_mnt : l->file_mnt), ret_mnt);
 }
 
-/* What its inode says of a file. */
+/* A file's data in its inode. */
 static struct ot_err *read_inode(struct vp_processes *ps, uint64_t inode, struct vp_file_id *id)
 {
 	const struct vp_process_layout *l = &ps->l;

@@ -5,7 +5,7 @@
 #include "vmm-probe/guest/process/page_cache.h"
 #include "vmm-probe/guest/process/vdso.h"
 
-/* A page that can't be read, for whatever reason, is missing. */
+/* A page that can't be read, for any reason, is missing. */
 static bool read_vdso_page(void *arg, uint64_t index, uint8_t *dst)
 {
 	const struct vp_file_reader *r = arg;

@@ -80,8 +80,8 @@ static struct ot_err *add_maps(struct vp_processes *ps, const struct vp_vmas *vm
 	return NULL;
 }
 
-/* The kernel's own code is mapped from its beginning on, where the process's memory says. A process may have
- * unmapped it, and something else may be there. */
+/* The kernel's own code is mapped from its beginning on, at the address in the process's memory. A process
+ * may have unmapped it, and something else may be there. */
 static struct ot_err *add_vdso(struct vp_processes *ps, struct vp_maps *maps)
 {
 	struct vp_map *at = NULL;
@@ -105,8 +105,8 @@ static bool is_path_same(const struct vp_file *a, const struct vp_file *b)
 }
 
 /* The file that was given to exec(): not always the first one that is mapped. On overlayfs exec() keeps the
- * overlay's file, and mmap() maps the layer's (ovl_mmap(), fs/overlayfs/file.c): the path that their user
- * sees is what they have in common. */
+ * overlay's file, and mmap() maps the layer's (ovl_mmap(), fs/overlayfs/file.c): they have the user's path in
+ * common. */
 static uint32_t program_of(const struct vp_maps *maps, const struct vp_file *program)
 {
 	for (uint32_t i = 0; i < maps->nfiles; i++)

@@ -11,7 +11,7 @@
 
 #define FOLIO_PAGES_MAX (1u << 18) /* 1 GiB, the largest page there is */
 
-/* What a folio says of itself. */
+/* A folio's own data. */
 struct folio {
 	uint64_t at, flags, mapping, index;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of x86-64's instructions: entries, padding, and what a trap covers. */
+/* The table of x86-64's instructions: entries, padding, and the bytes that a trap covers. */
 #include <string.h>
 
 #include "vmm-probe/arch/x86/code/branch.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Instructions on symbolic states. The ones that compilers use to pass arguments and to test conditions are
- * known; of any other, what it may write becomes unknown, as capstone lists it.
+ * known; for any other, the registers and memory that it may write, as capstone lists them, become unknown.
  */
 #include "vmm-probe/arch/x86/code/execute.h"
 

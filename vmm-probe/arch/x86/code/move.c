@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `mov` of eight bytes between a register and what another one points to: REX.W, opcode, ModRM, maybe SIB,
+/* `mov` of eight bytes between a register and the memory at another one: REX.W, opcode, ModRM, maybe SIB,
  * displacement (Intel's Software Developer's Manual, volume 2, "Instruction Format"). */
 #include "vmm-probe/arch/x86/code/move.h"
 

@@ -19,7 +19,7 @@
  *   r  a relative address of 4 bytes; refused with 66, whose effect depends on the processor
  *   o  an address of 8 bytes (4 with 67)
  *   e  enter's 3 bytes
- *   c  ModRM with two registers, whatever its mod field
+ * c ModRM with two registers, for any mod field
  */
 /* clang-format off */
 static const char one_byte[257] =

@@ -182,7 +182,7 @@ static void compare(struct vp_emitter *e, const struct vp_tramp_op *op)
 }
 
 /* In pieces of 4 bytes, the last of which may begin in the one before; what is shorter in 2 and 1. At the end
- * ZF says whether all are equal: the first that is not ends it. */
+ * ZF is set if all are equal: the first that is not ends it. */
 static void named(struct vp_emitter *e, const struct vp_tramp_op *op)
 {
 	uint32_t ends[VP_TRAMP_TEXT], n = 0;
@@ -203,7 +203,7 @@ static void named(struct vp_emitter *e, const struct vp_tramp_op *op)
 		vp_asm_land(&e->a, ends[i], true);
 }
 
-/* The conditions that are no single one of the processor's: its own "less" looks at the overflow, DIF's does
+/* The conditions that are no single one of the processor's: its own "less" includes the overflow, DIF's does
  * not. */
 static void jump_signed(struct vp_emitter *e, const struct vp_tramp_op *op)
 {

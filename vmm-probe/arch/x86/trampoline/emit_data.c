@@ -3,13 +3,14 @@
  * What a trampoline writes to our own memory: words of aggregations, and records.
  *
  * An interrupt may come between any two instructions, with a trampoline of its own on the same CPU; and the
- * task may go on on another CPU. So a word is changed by one instruction, which no interrupt divides and for
- * which the processor adds this CPU's base as it executes it; no lock prefix is needed, as no other CPU has
- * that word. What needs more than one, the least and the greatest, exchanges only what it has compared.
+ * task may continue on another CPU. So a word is changed by one instruction, which no interrupt divides and
+ * for which the processor adds this CPU's base as it executes it; no lock prefix is needed, as no other CPU
+ * has that word. Operations that need more than one, the least and the greatest, exchange only the compared
+ * value.
  *
  * A record is written with the count of preemption raised, as the guest's own tracing does: the task stays on
  * its CPU, and no one waits for a record whose writer sleeps. A nested trampoline finishes the next record
- * before this one goes on.
+ * before this one continues.
  */
 #include "vmm-probe/arch/x86/trampoline/emit.h"
 
@@ -58,7 +59,7 @@ static void exchange(struct vp_emitter *e, const struct vp_tramp_op *op, enum vp
 		vp_asm_land(&e->a, ends[i], true);
 }
 
-/* dif_quantize_bucket() of RAX, into RAX; 0 to 126 whatever RAX is: a positive number's highest bit is 62 at
+/* dif_quantize_bucket() of RAX, into RAX; 0 to 126 for any RAX: a positive number's highest bit is 62 at
  * most. */
 static void bucket(struct vp_emitter *e)
 {
@@ -173,8 +174,8 @@ static struct vp_asm_place preempt(const struct vp_emitter *e)
 	return (struct vp_asm_place){ VP_ASM_GS, e->world->preempt };
 }
 
-/* The tail is a word that others write: whatever it is, a distance that is not below the number of records
- * says that the ring is full. */
+/* The tail is a word that others write: for any value, a distance that is not below the number of records
+ * means that the ring is full. */
 static void reserve(struct vp_emitter *e, const struct vp_tramp_op *op)
 {
 	const struct vp_tramp_ring *r = &e->world->ring;
