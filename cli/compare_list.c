@@ -321,7 +321,7 @@ static struct ot_err *choose(struct run *r)
 		    "libraries are compared with a text: --inside FILE, of ldd or of /proc/PID/maps");
 	if (r->list->take_of && !r->ask->pid)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "%s lists libraries: --libraries PID says of which process",
+				  "%s lists libraries: --libraries PID selects the process",
 				  cli_compare_text_name(r->inside.path));
 	return NULL;
 }

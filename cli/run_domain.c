@@ -35,7 +35,7 @@ static struct ot_err *trouble(void *arg, int wait_ms)
 	struct pollfd pfd = { .fd = vp_domain_vm_fd(arg), .events = POLLIN };
 
 	return poll(&pfd, 1, wait_ms) > 0
-		   ? ot_err_new(OT_ERR_GUEST_GONE, "domain %s has ended: libvirt's log of it says why",
+		   ? ot_err_new(OT_ERR_GUEST_GONE, "domain %s has ended: see libvirt's log of it",
 				vp_domain_vm_name(arg))
 		   : NULL;
 }

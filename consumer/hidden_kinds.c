@@ -12,7 +12,7 @@ const struct con_hidden_kind con_hidden_tasks = {
 	.ways = { { VP_TASK_LIST, "tasks",
 		    "unlinked from the list of tasks, which most of the kernel walks" },
 		  { VP_TASK_PIDS, "pids", "its number is not allocated: no signal reaches it" },
-		  { VP_TASK_TREE, "children", "its parent does not have it: nobody can wait for it" },
+		  { VP_TASK_TREE, "children", "its parent does not have it: no process can wait for it" },
 		  { CON_HIDDEN_INSIDE, "proc", "the guest's /proc does not list it" },
 		  { CON_HIDDEN_TEXT, "text", TEXT } },
 };

@@ -118,7 +118,7 @@ static struct ot_err *find_shape(struct con_text_reader *r, const struct con_lin
 	if (!r->shape)
 		return ot_err_new(
 		    OT_ERR_BAD_DATA,
-		    "%s is none of the texts that can be compared: ps -e, lsmod, ss -tuan, ldd, "
+		    "%s is not a text that can be compared: ps -e, lsmod, ss -tuan, ldd, "
 		    "/proc/modules, /proc/net/tcp, tcp6, udp, udp6, /proc/mounts, /proc/PID/maps",
 		    r->name);
 	r->heading = *first;

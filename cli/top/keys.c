@@ -170,7 +170,7 @@ static void by_column(struct cli_top_model *m, const char *title)
 static void ask_file(struct cli_top_model *m)
 {
 	if (cli_top_model_shown(m).subject == CLI_TOP_ASK_NOTHING) {
-		say(m, "no program makes this screen: this host counts what it shows");
+		say(m, "this screen has no program: it shows counters of this host");
 		return;
 	}
 	m->sheet = CLI_TOP_ASK_FILE;

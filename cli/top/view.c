@@ -105,7 +105,8 @@ static struct ot_err *put_message(const struct paper *p, const struct cli_top_mo
 
 	ot_buf_init(&text);
 	if (m->sheet == CLI_TOP_ASK_PROBES)
-		ot_buf_printf(&text, "Put probes into %s, and an engine into its VMM if there is none? (y/n)",
+		ot_buf_printf(&text,
+			      "Enable probes in %s, and inject an engine into its VMM if it has none? (y/n)",
 			      m->asked_name);
 	else if (m->sheet == CLI_TOP_ASK_FILE)
 		ot_buf_printf(&text, "Save the program to: %s_", m->input);

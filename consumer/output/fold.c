@@ -10,7 +10,7 @@ void con_fold_left_out(struct con_fold *fold)
 {
 	if (!fold->reported)
 		con_error(
-		    "oformat=%s leaves out what has no stack: aggregate by one, as @[stack()] = count()",
+		    "oformat=%s leaves out data without a stack: aggregate by one, as @[stack()] = count()",
 		    fold->base.ops->format);
 	fold->reported = true;
 }

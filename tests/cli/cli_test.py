@@ -268,7 +268,7 @@ class Usage(Case):
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
                     f.write(text)
             for args, name, part in (([], "none", "failed to open "), ([], "part", "`ps -e` does"), (["--tasks"], "mounts", "mounts lists mounts, and "
-                                     "--tasks compares processes"), ([], "ldd", "--libraries PID says of which process"),
+                                     "--tasks compares processes"), ([], "ldd", "--libraries PID selects the process"),
                                      (["--libraries", "7"], "mounts", "--libraries compares libraries"),
                                      ([], "mounts", "there is no guest whose views could be compared")):
                 status, out, err = self.run_it("compare", *args, "--inside", os.path.join(folder, name), "-g", "none", guest=())

@@ -51,7 +51,7 @@ class Profiles(cli_test.Case):
         """It is left out, and that is said."""
         profile, err = self.profile("BEGIN { @[1] = count(); @q[stack()] = quantize(1); exit(0); }")
         self.assertEqual((profile.samples, profile.types), ([], [("samples", "count")]))
-        self.assertIn("oformat=pprof leaves out what has no stack", err)
+        self.assertIn("oformat=pprof leaves out data without a stack", err)
 
     def test_hostile_labels(self):
         text = r'BEGIN {{ @["{0}", stack()] = count(); exit(0); }}'

@@ -194,7 +194,7 @@ class Terminal(Case):
             top.press("x")
             top.wait_for("%STEAL")
             top.press("s")
-            top.wait_for("no program makes this screen")
+            top.wait_for("this screen has no program")
             top.press("q")
             self.assertEqual(top.end(), 0)
 
@@ -204,7 +204,7 @@ class Terminal(Case):
             top.wait_for(f"{self.tag}a ")
             for answer in ("n", ESCAPE):
                 top.press("e")
-                top.wait_for(f"Put probes into {self.tag}a")
+                top.wait_for(f"Enable probes in {self.tag}a")
                 self.assertEqual(self.children(top.process.pid), [])
                 top.press(answer)
                 top.wait_for("nothing was put in")

@@ -280,7 +280,7 @@ class Gdb(unittest.TestCase):
         before = vm.text()
         done = vm.run(ALL)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("has 4 breakpoints that leave the guest's memory as it is, and more places are to be watched",
+        self.assertIn("has 4 breakpoints that do not change the guest's memory, and more places are needed",
                       done.stderr)
         self.assertEqual(vm.text(), before)
         self.check_runs_on(vm)

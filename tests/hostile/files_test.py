@@ -38,7 +38,7 @@ class Sockets(unittest.TestCase):
 
     def refused(self):
         self.assertRegex(self.sockets(), r"^sockets no: /run/outsight can't be used for sockets: it must be a directory of uid 0's "
-                         r"own, in which nobody else may write")
+                         r"own, in which no other user may write")
 
     def test_its_own(self):
         self.assertEqual(self.sockets(), f"sockets yes: {SYSTEM}")

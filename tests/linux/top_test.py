@@ -80,7 +80,7 @@ class Top(Scenario):
         """System calls of the guest and of its processes, after a "y" each; they end with the "e" that follows."""
         with self.guest() as guest, self.looping(guest), self.top(guest) as top:
             top.press("e")
-            top.wait_for(f"Put probes into {guest.name}")
+            top.wait_for(f"Enable probes in {guest.name}")
             top.press("y")
             top.wait(lambda screen: self.calls(screen, guest.name) not in (None, "0"), "system calls of the guest")
             top.press("d")

@@ -359,7 +359,7 @@ static void test_order_and_file(void **state)
 	press(f, 'P');
 	assert_int_equal(f->m.orders[0].column, 3);
 	press(f, 's');
-	assert_int_equal(f->m.sheet, CLI_TOP_ROWS); /* no program makes this screen */
+	assert_int_equal(f->m.sheet, CLI_TOP_ROWS); /* this screen has no program */
 	press(f, CLI_TOP_KEY_ENTER);
 	press(f, 'd');
 	press(f, 's');

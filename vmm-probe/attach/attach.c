@@ -116,7 +116,7 @@ static struct ot_err *allow_semaphores(const struct vp_links *links, struct vp_g
 	else if (!link->client.raises)
 		why = "this QEMU does not export how to stop its vCPUs for a moment";
 	else if (!families.init_task)
-		why = "the guest's types or symbols do not tell where copies of a process's memory are";
+		why = "copies of a process's memory can't be located by the guest's types and symbols";
 	return vp_probes_set_semaphores(link->probes, why);
 }
 

@@ -66,7 +66,7 @@ void vp_answer_put_core(const struct vp_guest *guest, struct ot_buf *out)
 
 static struct ot_err *bad(const char *what)
 {
-	return ot_err_new(OT_ERR_BAD_DATA, "what was read of the kernel is broken: %s", what);
+	return ot_err_new(OT_ERR_BAD_DATA, "the data read of the kernel is invalid: %s", what);
 }
 
 /* A line, and nothing but zeros behind it. */

@@ -78,7 +78,7 @@ void vp_answer_put_modules(const struct vp_arrivals *found, struct ot_buf *out)
 
 static struct ot_err *bad(const char *what)
 {
-	return ot_err_new(OT_ERR_BAD_DATA, "what was read of the modules is broken: %s", what);
+	return ot_err_new(OT_ERR_BAD_DATA, "the data read of the modules is invalid: %s", what);
 }
 
 static bool is_name(const char name[VP_MODULE_NAME_MAX])

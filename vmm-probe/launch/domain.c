@@ -111,8 +111,7 @@ static struct ot_err *wait_engine(struct vp_domain_vm *vm)
 			return err;
 		ot_err_destroy(err);
 		if (poll(&p, 1, STEP_MS) > 0)
-			return ot_err_new(OT_ERR_GUEST_GONE,
-					  "domain %s has ended: libvirt's log of it says why",
+			return ot_err_new(OT_ERR_GUEST_GONE, "domain %s has ended: see libvirt's log of it",
 					  vm->domain.name);
 	}
 }

@@ -191,9 +191,8 @@ static void say_asleep(const struct vp_session *s, uint32_t guest, const struct 
 		return;
 	ot_buf_init(&text);
 	ot_buf_printf(&text,
-		      "%s: %s:%s:%s:%s%s: the program skips what has a semaphore while that is 0, and it is "
-		      "not raised: "
-		      "%s (-lv shows semaphores)",
+		      "%s: %s:%s:%s:%s%s: the program skips such a probe while its semaphore is 0, and it is "
+		      "not raised: %s (-lv shows semaphores)",
 		      link->client.guest_name, first->provider, first->module, first->function, first->name,
 		      other ? " and others" : "", why);
 	say(arg, true, ot_buf_str(&text));

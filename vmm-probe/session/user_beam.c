@@ -146,15 +146,13 @@ static void place(const struct vp_beam_file *f, uint64_t bias, struct vp_beam *b
 static const char *refusal(const struct vp_beam_file *f)
 {
 	if (!f->has_release)
-		return "which Erlang it is is not in the guest's memory (etp_otp_release), so that jstack() "
-		       "has no "
-		       "frames of its programs; --sysroot DIR, with the file below DIR, helps";
+		return "Erlang's release is not in the guest's memory (etp_otp_release), so that jstack() "
+		       "has no frames of its programs; --sysroot DIR, with the file below DIR, helps";
 	if (f->compiles)
-		return "this Erlang compiles what it runs (JIT), so that jstack() has no frames of its "
-		       "programs; "
-		       "where its interpreter is installed too, `erl -emu_flavor emu` begins that";
+		return "this Erlang has a JIT, so that jstack() has no frames of its programs; if its "
+		       "interpreter is installed too, `erl -emu_flavor emu` starts it";
 	if (strcmp(f->release, "25") != 0)
-		return "jstack() shows the programs of Erlang/OTP 25; this is another one";
+		return "jstack() shows the programs of Erlang/OTP 25; this is another release";
 	for (unsigned i = 0; i < VP_BEAM_NSYMBOLS; i++)
 		if (!f->symbols[i])
 			return "jstack() shows the programs of Erlang/OTP 25 as it is released; this one was "

@@ -32,11 +32,10 @@ static struct ot_err *check_text(struct vp_gdb *gdb, const struct vp_site *site,
 	OT_TRY(vp_gdb_read(&gdb->stub, true, gpa, bytes, site->length));
 	if (!memcmp(bytes, site->bytes, site->length))
 		return NULL;
-	return ot_err_new(
-	    OT_ERR_LIMIT,
-	    "the gdb stub at %s has %zu breakpoints that leave the guest's memory as it is, and "
-	    "more places are to be watched",
-	    gdb->stub.name, nhardware);
+	return ot_err_new(OT_ERR_LIMIT,
+			  "the gdb stub at %s has %zu breakpoints that do not change the guest's memory, and "
+			  "more places are needed",
+			  gdb->stub.name, nhardware);
 }
 
 static struct ot_err *put_in(struct vp_gdb *gdb, struct vp_gdb_planted *p, size_t nhardware)

@@ -49,7 +49,7 @@ static struct ot_err *check_own(const char *dir)
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
 		return ot_err_new(OT_ERR_PERMISSION,
 				  "%s can't be used for sockets: it must be a directory of uid %u's own, in "
-				  "which nobody else may write (XDG_RUNTIME_DIR gives another)",
+				  "which no other user may write (XDG_RUNTIME_DIR selects another)",
 				  dir, (unsigned)geteuid());
 	return NULL;
 }
