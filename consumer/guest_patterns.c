@@ -22,7 +22,7 @@ static const char *name_of(const struct vp_machine *m)
 
 /* Whose name is taken is not asked: a pattern means every guest of that name. A guest that may not be traced
  * matches no pattern, and is not reported: who may not trace it need not know that it is there. */
-static bool is_meant(const char *pattern, const struct con_guest_filter *filter, const struct vp_machine *m)
+static bool matches(const char *pattern, const struct con_guest_filter *filter, const struct vp_machine *m)
 {
 	if (!m->guest.pid || m->guest.rank == VP_RANK_PID ||
 	    (m->how != VP_HOW_NOW && m->how != VP_HOW_ATTACH))
@@ -49,7 +49,7 @@ static const struct vp_machine *find_first(const char *pattern, const struct con
 	for (size_t i = 0; i < machines->count; i++) {
 		const struct vp_machine *m = &machines->items[i];
 
-		if (is_meant(pattern, filter, m) && (!first || m->guest.rank < first->guest.rank))
+		if (matches(pattern, filter, m) && (!first || m->guest.rank < first->guest.rank))
 			first = m;
 	}
 	return first;
@@ -113,7 +113,7 @@ static struct ot_err *attach_all(const struct attaching *a, const struct vp_mach
 	for (size_t i = 0; i < machines->count; i++) {
 		const struct vp_machine *m = &machines->items[i];
 
-		if (!is_meant(a->pattern, a->filter, m))
+		if (!matches(a->pattern, a->filter, m))
 			continue;
 		if (is_attached(a->s, m->guest.pid)) {
 			attached++;
@@ -144,9 +144,9 @@ struct ot_err *con_attach_guests(struct vp_session *s, const char *pattern,
 	return err;
 }
 
-struct ot_err *con_is_guest_meant(const char *pattern, const struct con_guest_filter *filter,
-				  const struct con_guest_owner *owner, const struct vp_machine *m, bool *ret)
+struct ot_err *con_guest_matches(const char *pattern, const struct con_guest_filter *filter,
+				 const struct con_guest_owner *owner, const struct vp_machine *m, bool *ret)
 {
-	*ret = is_meant(pattern, filter, m);
+	*ret = matches(pattern, filter, m);
 	return *ret && !is_owners(owner, &m->guest) ? of_another(m) : NULL;
 }

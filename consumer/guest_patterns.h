@@ -32,8 +32,8 @@ OT_MUST_CHECK struct ot_err *con_attach_guests(struct vp_session *s, const char 
 
 /** Does this guest, which started later, match @p pattern? An error: it does, but it is another owner's. Any
  * thread. */
-OT_MUST_CHECK struct ot_err *con_is_guest_meant(const char *pattern, const struct con_guest_filter *filter,
-						const struct con_guest_owner *owner,
-						const struct vp_machine *m, bool *ret);
+OT_MUST_CHECK struct ot_err *con_guest_matches(const char *pattern, const struct con_guest_filter *filter,
+					       const struct con_guest_owner *owner,
+					       const struct vp_machine *m, bool *ret);
 
 #endif

@@ -62,7 +62,7 @@ static struct ot_err *wants(void *arg, const struct vp_machine *machine, bool *r
 
 	*ret = false;
 	for (size_t i = 0; i < j->n && !*ret; i++)
-		OT_TRY(con_is_guest_meant(j->patterns[i].text, &filter, &j->patterns[i].owner, machine, ret));
+		OT_TRY(con_guest_matches(j->patterns[i].text, &filter, &j->patterns[i].owner, machine, ret));
 	return NULL;
 }
 

@@ -106,7 +106,7 @@ static ga_filled_t ga_take_pid(struct dir_context *ctx, const char *name, int le
 	return GA_GO_ON;
 }
 
-static void ga_tell_task(u32 pid)
+static void ga_emit_task(u32 pid)
 {
 	u64 comm[GA_COMM / sizeof(u64)] = { 0 };
 	struct task_struct *task;
@@ -139,7 +139,7 @@ static int ga_walk_tasks(u64 *events)
 		p->n = 0;
 		ret = iterate_dir(file, &p->ctx);
 		for (i = 0; !ret && i < p->n; i++)
-			ga_tell_task(p->pids[i]);
+			ga_emit_task(p->pids[i]);
 		*events += i;
 		if (p->n == GA_CHUNK)
 			msleep(GA_CHUNK_MS);
@@ -151,7 +151,7 @@ static int ga_walk_tasks(u64 *events)
 }
 
 /* One line of /proc/modules: the name is the text before the first blank. */
-static void ga_tell_module(const char *line, size_t len, u64 *events)
+static void ga_emit_module(const char *line, size_t len, u64 *events)
 {
 	u64 name[GA_NAME_PARTS][GA_NAME_WORDS] = { 0 };
 	const char *end = memchr(line, ' ', len);
@@ -171,12 +171,12 @@ static void ga_tell_module(const char *line, size_t len, u64 *events)
 }
 
 /* What is at the end of a page without its line end comes again, in front of the next. */
-static size_t ga_tell_lines(char *page, size_t len, u64 *events)
+static size_t ga_emit_lines(char *page, size_t len, u64 *events)
 {
 	char *line = page, *end;
 
 	while ((end = memchr(line, '\n', page + len - line))) {
-		ga_tell_module(line, end - line, events);
+		ga_emit_module(line, end - line, events);
 		line = end + 1;
 	}
 	len -= line - page;
@@ -221,7 +221,7 @@ static int ga_walk_modules(u64 *events)
 	do {
 		got = ga_read(file, &pos, page + have, PAGE_SIZE - have);
 		if (got > 0)
-			have = ga_tell_lines(page, have + got, events);
+			have = ga_emit_lines(page, have + got, events);
 	} while (got > 0 && have < PAGE_SIZE);
 	free_page((unsigned long)page);
 	fput(file);

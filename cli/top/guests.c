@@ -59,7 +59,7 @@ struct cli_top_guest *cli_top_guests_find(struct cli_top_guests *g, uint32_t pid
 	return NULL;
 }
 
-static bool is_meant(const struct cli_top_guests *g, const struct vp_qemu *q)
+static bool is_selected(const struct cli_top_guests *g, const struct vp_qemu *q)
 {
 	char pid[16];
 
@@ -99,7 +99,7 @@ static struct ot_err *take(struct cli_top_guests *g, const struct vp_qemu *q)
 {
 	struct cli_top_guest *guest = cli_top_guests_find(g, (uint32_t)q->pid);
 
-	if (!is_meant(g, q))
+	if (!is_selected(g, q))
 		return NULL;
 	if (!guest)
 		return add(g, q);

@@ -79,7 +79,7 @@ static void put_guest(struct prom *m, const struct con_agg_source *source, const
 }
 
 /* Keys that differ can have one text: bytes that are no UTF-8, addresses without names. */
-static struct ot_err *tell_apart(struct prom *m)
+static struct ot_err *make_distinct(struct prom *m)
 {
 	uintptr_t n = (uintptr_t)ot_map_get(&m->seen, ot_buf_str(&m->labels), m->labels.len) + 1;
 	char number[24];
@@ -110,7 +110,7 @@ static struct ot_err *put_labels(struct prom *m, const struct con_agg_source *so
 	}
 	m->labels.failed |= text.failed;
 	ot_buf_deinit(&text);
-	return m->labels.failed ? ot_err_nomem() : tell_apart(m);
+	return m->labels.failed ? ot_err_nomem() : make_distinct(m);
 }
 
 /* --- values -------------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ static bool is_meant(const char *pattern, const char *name)
 	const struct vp_machine m = machine(name);
 	bool ret;
 
-	assert_null(con_is_guest_meant(pattern, &all, &own, &m, &ret));
+	assert_null(con_guest_matches(pattern, &all, &own, &m, &ret));
 	return ret;
 }
 
@@ -58,16 +58,16 @@ static void test_filter(void **state)
 	bool ret;
 
 	(void)state;
-	assert_null(con_is_guest_meant("web*", &filter, &own, &m, &ret));
+	assert_null(con_guest_matches("web*", &filter, &own, &m, &ret));
 	assert_true(ret);
 	m = machine("db");
-	assert_null(con_is_guest_meant("web*", &filter, &own, &m, &ret));
+	assert_null(con_guest_matches("web*", &filter, &own, &m, &ret));
 	assert_false(ret);
 	m = machine("web2");
-	assert_null(con_is_guest_meant("web*", &filter, &own, &m, &ret));
+	assert_null(con_guest_matches("web*", &filter, &own, &m, &ret));
 	assert_false(ret);
 	m.guest.uid++; /* of somebody else, either: its owner is not told */
-	assert_null(con_is_guest_meant("all", &filter, &own, &m, &ret));
+	assert_null(con_guest_matches("all", &filter, &own, &m, &ret));
 	assert_false(ret);
 }
 
@@ -80,7 +80,7 @@ static void test_owner(void **state)
 	(void)state;
 	m.guest.rank = VP_RANK_OWN + 1;
 	m.guest.uid = 1000;
-	struct ot_err *err = con_is_guest_meant("web*", &all, &own, &m, &ret);
+	struct ot_err *err = con_guest_matches("web*", &all, &own, &m, &ret);
 	assert_non_null(err);
 	assert_int_equal(ot_err_code(err), OT_ERR_PERMISSION);
 	ot_err_destroy(err);

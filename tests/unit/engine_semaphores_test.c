@@ -367,7 +367,7 @@ static void the_guest_ends(void **state)
 	start(&w);
 	set_value(&w, 9); /* of the next kernel, or of whatever is there */
 	vp_engine_guest_ended(vp_fake_engine(w.f->fake), VP_GUEST_RESET);
-	vp_engine_tell_end(vp_fake_engine(w.f->fake));
+	vp_engine_report_end(vp_fake_engine(w.f->fake));
 	ef_close(w.f);
 	assert_int_equal(value(&w), 9);
 	tear_down(&w);
@@ -385,7 +385,7 @@ static void the_guest_runs_on(void **state)
 		start(&w);
 		assert_int_equal(value(&w), 1);
 		vp_engine_guest_ended(vp_fake_engine(w.f->fake), ends[i]);
-		vp_engine_tell_end(vp_fake_engine(w.f->fake));
+		vp_engine_report_end(vp_fake_engine(w.f->fake));
 		assert_int_equal(value(&w), 0);
 		ef_close(w.f);
 		tear_down(&w);

@@ -60,19 +60,19 @@ static struct ot_err *read_by_parent(void *arg, uint64_t gpa, void *dst, size_t 
 }
 
 /* In the child: tell the parent of something that has no answer. */
-static void tell(enum asks kind, uint64_t at)
+static void report(enum asks kind, uint64_t at)
 {
 	const struct question q = { .kind = kind, .at = at };
 
 	ot_err_destroy(vp_confined_ask(&q, sizeof(q), NULL, 0));
 }
 
-static void tell_step(void *arg, const char *step)
+static void report_step(void *arg, const char *step)
 {
 	(void)arg;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(steps); i++)
 		if (!strcmp(steps[i], step))
-			tell(ASKS_STEP, i);
+			report(ASKS_STEP, i);
 }
 
 static struct ot_err *give_memory(const struct vp_guest *guest, const struct question *q, struct ot_buf *ret)
@@ -181,13 +181,13 @@ static struct ot_err *read_core(void *arg, struct ot_buf *out)
 	struct vp_budget budget;
 
 	enter(r);
-	opts.progress = tell_step;
+	opts.progress = report_step;
 	opts.ret_file_fault = &file_fault;
 	vp_guest_budget_begin(r->guest, &budget, &vp_readings[VP_READ_IMAGE]);
 	struct ot_err *err = vp_guest_read_core(r->guest, &opts);
 	vp_budget_end(&budget);
 	if (file_fault)
-		tell(ASKS_FILE_FAULT, 0);
+		report(ASKS_FILE_FAULT, 0);
 	OT_TRY(err);
 	vp_answer_put_core(r->guest, out);
 	return NULL;

@@ -79,7 +79,7 @@ static struct ot_err *find_descriptors(void)
 }
 
 /* Memory encryption is visible only in QEMU's options. */
-static bool says_confidential(void)
+static bool is_confidential(void)
 {
 	struct vp_qemu_machine machine;
 
@@ -103,7 +103,7 @@ static struct ot_err *discover(void)
 	pthread_mutex_lock(&vp_hook.lock);
 	vp_hook.kvm = vp_hook.vm = -1;
 	struct ot_err *err = find_descriptors();
-	vp_hook.confidential |= says_confidential();
+	vp_hook.confidential |= is_confidential();
 	if (!err && (vp_hook.kvm < 0 || vp_hook.vm < 0 || !vp_hook.nvcpus))
 		err = ot_err_new(OT_ERR_UNSUPPORTED, "this VMM runs no guest with KVM");
 	for (uint32_t i = 0; i < vp_hook.nvcpus; i++)

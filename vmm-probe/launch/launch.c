@@ -99,7 +99,7 @@ static struct ot_err *start_child(char *const *argv, int out, pid_t *ret)
 }
 
 /* Everything in @fd so far, at most @size - 1 bytes from its end, without the last newline. */
-static void read_said(int fd, char *buf, size_t size)
+static void read_output(int fd, char *buf, size_t size)
 {
 	off_t end = lseek(fd, 0, SEEK_END);
 	off_t from = end > (off_t)size - 1 ? end - ((off_t)size - 1) : 0;
@@ -129,7 +129,7 @@ static struct ot_err *check_version(const char *qemu)
 	OT_TRY(start_child(argv, out, &pid));
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	read_said(out, text, sizeof(text));
+	read_output(out, text, sizeof(text));
 	number = strstr(text, says);
 	if (!number)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "%s is no QEMU: its --version prints \"%.*s\"", qemu,
@@ -304,7 +304,7 @@ static struct ot_err *gone(struct vp_launched *vm)
 	char said[SAID_MAX];
 	struct ot_err *err;
 
-	read_said(vm->log, said, sizeof(said));
+	read_output(vm->log, said, sizeof(said));
 	if (*said)
 		return ot_err_new(OT_ERR_GUEST_GONE, "%s ended: %s", vm->what, said);
 	err = panicked(vm);
@@ -340,7 +340,7 @@ static struct ot_err *wait_engine(struct vp_launched *vm, const struct vp_launch
 		if (ot_now_ns() > deadline) {
 			char said[SAID_MAX];
 
-			read_said(vm->log, said, sizeof(said));
+			read_output(vm->log, said, sizeof(said));
 			return ot_err_new(OT_ERR_BUSY, "no answer from the engine in %s within %u s%s%s",
 					  vm->what, ANSWER_S, *said ? ": " : "", said);
 		}

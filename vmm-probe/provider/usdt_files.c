@@ -66,7 +66,7 @@ static struct ot_err *read_names(const struct vp_usdt_reader *reader, struct vp_
 	return *ret ? vp_budget_check() : ot_err_nomem();
 }
 
-static bool is_any_meant(const char *names, uint32_t pid, const char *pattern)
+static bool matches_any(const char *names, uint32_t pid, const char *pattern)
 {
 	char name[VP_USDT_NAME_MAX + 16];
 
@@ -98,6 +98,6 @@ struct ot_err *vp_usdt_file_has(const struct vp_usdt_reader *reader, struct vp_p
 		if (whole && !ot_map_put(known, id, sizeof(*id), (void *)(uintptr_t)names))
 			return ot_err_nomem();
 	}
-	*ret = is_any_meant(names, reader->process->id.pid, pattern);
+	*ret = matches_any(names, reader->process->id.pid, pattern);
 	return NULL;
 }

@@ -41,7 +41,7 @@ static const char *number_of(const char *pattern)
 }
 
 /* "*" and "?*" name no program, but everything. */
-static bool says_something(const char *pattern)
+static bool is_specific(const char *pattern)
 {
 	return pattern[strspn(pattern, "*?")] != '\0';
 }
@@ -54,7 +54,7 @@ bool vp_usdt_is_named(const struct vp_probes *probes, const char *pattern)
 	if (vp_provider_is_kernels(pattern))
 		return false;
 	if (!number)
-		return says_something(pattern) && dif_glob_is_pattern(pattern);
+		return is_specific(pattern) && dif_glob_is_pattern(pattern);
 	return number - pattern != (ptrdiff_t)strlen(vp_provider_pid.name) ||
 	       strncmp(pattern, vp_provider_pid.name, strlen(vp_provider_pid.name)) != 0;
 }
@@ -201,7 +201,7 @@ static struct ot_err *make_of_object(struct making *m)
 	return vp_budget_check();
 }
 
-static bool is_meant(const struct making *m, const struct vp_pid_object *o)
+static bool is_match(const struct making *m, const struct vp_pid_object *o)
 {
 	return vp_pid_object_is(o->name, o->is_program, m->desc->module);
 }
@@ -242,7 +242,7 @@ static struct ot_err *explain_none(const struct making *m)
 	for (size_t i = 0; i < process->nobjects; i++) {
 		const struct vp_pid_object *o = &process->objects[i];
 
-		if (o->notes_missing && is_meant(m, o) && !has_match(m))
+		if (o->notes_missing && is_match(m, o) && !has_match(m))
 			return ot_err_new(
 			    OT_ERR_NOT_FOUND,
 			    "D_PROC_USDT: no probe matches, but not all notes of %s are in the guest's "
@@ -259,7 +259,7 @@ static struct ot_err *make_of(struct making *m, struct vp_pid_process *process)
 	m->named = NULL; /* of the process before */
 	for (size_t i = 0; i < process->nobjects; i++) {
 		m->object = &process->objects[i];
-		if (is_meant(m, m->object))
+		if (is_match(m, m->object))
 			OT_TRY(make_of_object(m));
 	}
 	return NULL;
@@ -294,7 +294,7 @@ static struct ot_err *make_if_noted(struct making *m, struct vp_pid_process *pro
 		bool noted = false;
 
 		m->object = &process->objects[i];
-		if (m->object->notes_read || !is_meant(m, m->object))
+		if (m->object->notes_read || !is_match(m, m->object))
 			continue;
 		OT_TRY(pass_over(m, vp_usdt_file_has(&m->reader, m->object, m->desc->provider, &noted)));
 		if (noted)

@@ -28,7 +28,7 @@ struct making {
 
 /* --- files -------------------------------------------------------------------------------------------- */
 
-static bool is_meant(const struct vp_pid_process *process, const struct vp_pid_object *o, const char *pattern)
+static bool is_match(const struct vp_pid_process *process, const struct vp_pid_object *o, const char *pattern)
 {
 	return vp_pid_object_is(o->name, false, pattern) ||
 	       dif_glob_match(pattern, process->maps.files[o->file].path);
@@ -98,7 +98,7 @@ static struct ot_err *each_process(void *arg, struct vp_pid_process *process)
 
 	u->m.process = process;
 	for (size_t i = 0; i < process->nobjects; i++)
-		if (is_meant(process, &process->objects[i], u->m.desc->module))
+		if (is_match(process, &process->objects[i], u->m.desc->module))
 			OT_TRY(pass_over(make_of_object(u, &process->objects[i])));
 	return NULL;
 }
@@ -124,7 +124,7 @@ static struct ot_err *make(struct making *u)
 /* --- the provider --------------------------------------------------------------------------------------- */
 
 /* "" and "*" would mean all programs of the guest. */
-static bool says_something(const char *pattern)
+static bool is_specific(const char *pattern)
 {
 	return pattern && pattern[strspn(pattern, "*?")] != '\0';
 }
@@ -154,7 +154,7 @@ static struct ot_err *check(struct vp_probes *probes, struct vp_pid_making *m)
 		return refuse_on_kvm(m->desc, refused);
 	if (refused)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "D_PROC_NODEV: %s", refused);
-	if (!says_something(m->desc->module))
+	if (!is_specific(m->desc->module))
 		return ot_err_new(OT_ERR_SYNTAX, "D_PROC_LIB: user's probes are in a file: name it, as in "
 						 "user:libc.so.6:malloc:entry");
 	if (!strcmp(m->desc->module, "a.out"))

@@ -125,7 +125,7 @@ static void describe(const struct vp_feed *feed, enum vp_guest_end how, char *ou
 		snprintf(out, size, "guest %s: its VMM (PID %u) has ended", c->guest_name, c->pid);
 }
 
-static void tell(struct vp_session *s, const struct vp_feed *feed)
+static void report(struct vp_session *s, const struct vp_feed *feed)
 {
 	const struct vp_guest_news news = { .guest = (uint32_t)(feed - s->feeds) - 1,
 					    .name = feed->link->client.guest_name,
@@ -152,7 +152,7 @@ static void note(struct vp_session *s, struct vp_feed *feed, enum vp_guest_end h
 		s->end.guest_ended = true;
 	}
 	describe(feed, how, s->end.gone_text, sizeof(s->end.gone_text));
-	tell(s, feed);
+	report(s, feed);
 	bool others = others_go_on(s);
 	if (!others && !s->awaits) {
 		s->end.gone_reason = s->end.gone_text;

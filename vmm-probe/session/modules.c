@@ -22,7 +22,7 @@
 /* --- whether a session follows them ------------------------------------------------------------------ */
 
 /* May a description mean a probe of a module that comes later? */
-static bool may_mean_module(const struct dif_probedesc *desc)
+static bool may_match_module(const struct dif_probedesc *desc)
 {
 	static const struct vp_provider *const providers[] = { &vp_provider_fbt, &vp_provider_sdt,
 							       &vp_provider_rawtp };
@@ -35,16 +35,16 @@ static bool may_mean_module(const struct dif_probedesc *desc)
 	return false;
 }
 
-static bool may_mean_modules(const struct vp_session *s, const struct dif_program *prog, uint32_t guest)
+static bool may_match_modules(const struct vp_session *s, const struct dif_program *prog, uint32_t guest)
 {
 	for (uint32_t i = 0; i < prog->nclauses; i++)
 		if (vp_clause_wants_guest(s, &prog->clauses[i], guest) &&
-		    may_mean_module(&prog->clauses[i].probe))
+		    may_match_module(&prog->clauses[i].probe))
 			return true;
 	return false;
 }
 
-static bool can_tell(const struct vp_guest_link *link)
+static bool can_report(const struct vp_guest_link *link)
 {
 	return link->guest && vp_link_engine_is_away(link) && (link->needed_for || link->client.has_modules);
 }
@@ -52,8 +52,8 @@ static bool can_tell(const struct vp_guest_link *link)
 /* Debug registers are few, and a user who requests them wants the text unchanged. */
 bool vp_modules_wanted(const struct vp_session *s, const struct dif_program *prog, uint32_t guest)
 {
-	return s->links.opts.trap != VP_WISH_HW && can_tell(s->links.items[guest]) &&
-	       may_mean_modules(s, prog, guest);
+	return s->links.opts.trap != VP_WISH_HW && can_report(s->links.items[guest]) &&
+	       may_match_modules(s, prog, guest);
 }
 
 void vp_modules_follow(struct vp_session *s, struct vp_feed *feed)

@@ -97,7 +97,8 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Probes may share a place: each place is reported once. */
-static struct ot_err *tell(struct gathering *g, bool (*each)(void *arg, const struct vp_planned *), void *arg)
+static struct ot_err *report(struct gathering *g, bool (*each)(void *arg, const struct vp_planned *),
+			     void *arg)
 {
 	size_t in_registers = 0;
 	bool users = false;
@@ -128,7 +129,7 @@ static struct ot_err *plan_guest(struct gathering *g, const struct dif_program *
 			return g->err;
 	}
 	OT_TRY(gather_sentinels(g, prog));
-	return tell(g, each, arg);
+	return report(g, each, arg);
 }
 
 struct ot_err *vp_session_plan(struct vp_session *s, struct dif_program *prog,

@@ -90,7 +90,7 @@ static struct ot_err *aggregate(struct vp_tramp_maker *m, uint32_t index, const 
 }
 
 /* Has it a word that differs after each hit? */
-static bool tells_hits(unsigned kind)
+static bool counts_hits(unsigned kind)
 {
 	return kind == DIF_AGG_count || kind == DIF_AGG_avg || kind == DIF_AGG_quantize;
 }
@@ -108,7 +108,7 @@ static struct ot_err *count_firing(struct vp_tramp_maker *m)
 struct ot_err *vp_tramp_words(struct vp_tramp_maker *m)
 {
 	const struct dif_clause *c = m->clause->clause;
-	bool told = true;
+	bool counted = true;
 
 	if (!c->nactions)
 		return REFUSED("a record");
@@ -122,7 +122,7 @@ struct ot_err *vp_tramp_words(struct vp_tramp_maker *m)
 			return REFUSED("a record, which the host keeps");
 		else
 			return REFUSED("%s()", dif_action_name(a->kind));
-		told = told && (!DIF_ACT_IS_AGG(a->kind) || tells_hits((unsigned)a->kind));
+		counted = counted && (!DIF_ACT_IS_AGG(a->kind) || counts_hits((unsigned)a->kind));
 	}
-	return told ? NULL : count_firing(m);
+	return counted ? NULL : count_firing(m);
 }

@@ -228,7 +228,7 @@ struct said {
 	bool renamed;
 };
 
-static bool field_means(const char *pattern, const char *text)
+static bool field_matches(const char *pattern, const char *text)
 {
 	if (dif_glob_is_pattern(pattern))
 		return dif_glob_match(pattern, text);
@@ -236,7 +236,7 @@ static bool field_means(const char *pattern, const char *text)
 }
 
 /* Does another description of the clause mean that too? Of several that were renamed the last does. */
-static bool is_said_again(const struct said *said, size_t n, size_t i)
+static bool is_repeated(const struct said *said, size_t n, size_t i)
 {
 	const struct dif_probedesc *is = &said[i].desc;
 
@@ -244,8 +244,9 @@ static bool is_said_again(const struct said *said, size_t n, size_t i)
 		const struct dif_probedesc *other = &said[k].desc;
 		if (k == i || other->id || (said[k].renamed && k < i) || strcmp(other->guest, is->guest) != 0)
 			continue;
-		if (field_means(other->provider, is->provider) && field_means(other->module, is->module) &&
-		    field_means(other->function, is->function) && field_means(other->name, is->name))
+		if (field_matches(other->provider, is->provider) &&
+		    field_matches(other->module, is->module) &&
+		    field_matches(other->function, is->function) && field_matches(other->name, is->name))
 			return true;
 	}
 	return false;
@@ -281,7 +282,7 @@ bool dif_match_names_here(struct dif_compiler *c, const struct dif_parsed_clause
 	ret->descs = kept;
 	ret->ndescs = 0;
 	for (size_t i = 0; i < pc->ndescs; i++)
-		if (!said[i].renamed || !is_said_again(said, pc->ndescs, i))
+		if (!said[i].renamed || !is_repeated(said, pc->ndescs, i))
 			kept[ret->ndescs++] = said[i].desc;
 	return true;
 }

@@ -8,7 +8,7 @@
 #define REPEATS_MAX 20
 
 /* Hexadecimal text of a monitor: "VM status: paused (debug)"? */
-static bool says_debug(const struct vp_gdb_packet *r)
+static bool reports_debug(const struct vp_gdb_packet *r)
 {
 	char text[128] = "";
 	size_t n = (r->len - 1) / 2;
@@ -24,7 +24,7 @@ static struct ot_err *is_stray(struct vp_gdb_stub *stub, const struct vp_gdb_pac
 
 	*ret = false;
 	if (r->data[0] == 'O' && !vp_gdb_is_ok(r)) {
-		stub->said_debug |= says_debug(r);
+		stub->said_debug |= reports_debug(r);
 		*ret = true;
 		return NULL;
 	}

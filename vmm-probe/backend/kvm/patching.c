@@ -182,7 +182,7 @@ static bool is_suspect(const struct vp_kvm_trap *t)
 }
 
 /* With a hold, so it is exact. */
-static void look_again(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct vp_kvm_page_cache *cache)
+static void check_again(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct vp_kvm_page_cache *cache)
 {
 	if (t->planted && !still_mapped(t, cache)) {
 		t->planted = false;
@@ -202,7 +202,7 @@ static void hold_and_repair(struct vp_kvm *kvm, struct vp_kvm_traps *traps, cons
 	vp_kvm_hold(kvm);
 	if (vp_kvm_patching_is_quiet(kvm)) {
 		for (uint32_t i = 0; i < n; i++)
-			look_again(kvm, &traps->list[suspects[i]], &cache);
+			check_again(kvm, &traps->list[suspects[i]], &cache);
 		if (vp_kvm_window(&kvm->patching))
 			close_window(kvm, traps);
 	}

@@ -16,7 +16,7 @@ static bool is_wanted(const struct vp_kvm *kvm, enum vp_vm_kind kind)
 	return atomic_load_explicit(&kvm->vm_events, memory_order_relaxed) >> kind & 1;
 }
 
-static void tell(struct vp_kvm *kvm, uint32_t vcpu, uint32_t event, const uint64_t args[10])
+static void report(struct vp_kvm *kvm, uint32_t vcpu, uint32_t event, const uint64_t args[10])
 {
 	vp_engine_vm(kvm->engine, vcpu, event, args, &kvm->vcpus[vcpu]);
 }
@@ -47,7 +47,7 @@ static bool request_of(const struct kvm_run *run, enum vp_vm_kind *kind, uint64_
 	return false;
 }
 
-static void tell_request(struct vp_kvm *kvm, uint32_t vcpu, bool answered)
+static void report_request(struct vp_kvm *kvm, uint32_t vcpu, bool answered)
 {
 	uint64_t args[10] = { 0 };
 	enum vp_vm_kind kind;
@@ -56,7 +56,7 @@ static void tell_request(struct vp_kvm *kvm, uint32_t vcpu, bool answered)
 		return;
 	bool reads = kind == VP_VM_IN || kind == VP_VM_READ;
 	if (reads == answered && is_wanted(kvm, kind))
-		tell(kvm, vcpu, VP_VM_EVENT(kind, 0), args);
+		report(kvm, vcpu, VP_VM_EVENT(kind, 0), args);
 }
 
 void vp_kvm_vm_came_out(struct vp_kvm_vcpu *v)
@@ -75,11 +75,11 @@ void vp_kvm_vm_exit(struct vp_kvm *kvm, uint32_t vcpu, int err, bool ours)
 	if (err && err != EINTR)
 		return;
 	if (is_wanted(kvm, VP_VM_EXIT))
-		tell(kvm, vcpu, VP_VM_EVENT(VP_VM_EXIT, ours ? VP_VM_HIT : reason & 0xffff), args);
+		report(kvm, vcpu, VP_VM_EVENT(VP_VM_EXIT, ours ? VP_VM_HIT : reason & 0xffff), args);
 	if (err || ours)
 		return;
 	v->vm.asked = true;
-	tell_request(kvm, vcpu, false);
+	report_request(kvm, vcpu, false);
 }
 
 void vp_kvm_vm_entry(struct vp_kvm *kvm, uint32_t vcpu)
@@ -87,12 +87,12 @@ void vp_kvm_vm_entry(struct vp_kvm *kvm, uint32_t vcpu)
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
 
 	if (v->vm.asked)
-		tell_request(kvm, vcpu, true);
+		report_request(kvm, vcpu, true);
 	v->vm.asked = false;
 	uint64_t now = ot_now_ns();
 	if (is_wanted(kvm, VP_VM_ENTRY)) {
 		const uint64_t args[10] = { v->vm.out_ns && now > v->vm.out_ns ? now - v->vm.out_ns : 0 };
-		tell(kvm, vcpu, VP_VM_EVENT(VP_VM_ENTRY, 0), args);
+		report(kvm, vcpu, VP_VM_EVENT(VP_VM_ENTRY, 0), args);
 		now = ot_now_ns();
 	}
 	v->vm.in_ns = now;

@@ -224,7 +224,7 @@ static bool waits(const struct vp_agent *agent, const struct vp_agent_ring *r, u
 	       !has(r, r->tail + r->records / 2 - 1);
 }
 
-static void look_ahead(struct vp_agent_ring *r)
+static void read_newest(struct vp_agent_ring *r)
 {
 	for (uint64_t n = r->tail; n - r->tail < r->records && has(r, n); n++)
 		(void)ot_guarded_load64(&record(r, n)->tsc, &r->newest_tsc);
@@ -286,7 +286,7 @@ static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct 
 		if (!at_once && waits(agent, r, now))
 			return;
 		if (!vp_agent_clock_known(agent))
-			look_ahead(r);
+			read_newest(r);
 	}
 	for (; n < r->records && take(r, &rec); n++) {
 		uint64_t when = time_of(agent, r, rec.tsc, now);

@@ -63,8 +63,8 @@ static void measure(struct vp_agent_rate *r, const struct mark *m)
 
 /* Is this mark better than the one in force? One that contradicts it is: the guest was stopped, or its
  * counter was set, and so the rate is wrong if its measurement spans that. */
-static bool tells_more(const struct vp_agent_clock *c, struct vp_agent_rate *r, const struct mark *m,
-		       uint64_t bound)
+static bool is_better(const struct vp_agent_clock *c, struct vp_agent_rate *r, const struct mark *m,
+		      uint64_t bound)
 {
 	uint32_t i = c->seq % VP_AGENT_MARKS;
 	uint64_t expected, off, passed, exact;
@@ -147,7 +147,7 @@ void vp_agent_clock_poll(struct vp_agent_owner *owner)
 		return;
 	uint64_t bound = vp_agent_scale(m.width, r->mult);
 
-	if (tells_more(&owner->agent.clock, r, &m, bound))
+	if (is_better(&owner->agent.clock, r, &m, bound))
 		publish(&owner->agent, m.tsc, m.ns, r->mult, bound);
 }
 

@@ -70,7 +70,7 @@ void vp_modules_recount(struct vp_engine *engine)
 		__atomic_store_n(&log->done, done, __ATOMIC_RELEASE);
 }
 
-static void tell(struct vp_engine_session *es, uint64_t last, uint64_t now)
+static void notify(struct vp_engine_session *es, uint64_t last, uint64_t now)
 {
 	if (!is_told(es))
 		return;
@@ -119,7 +119,7 @@ void vp_modules_handle(struct vp_engine *engine)
 		ot_err_destroy(vp_replan(engine)); /* retried after an error */
 	log->handled = last;
 	for (uint32_t i = 0; i < engine->service->nsessions; i++)
-		tell(engine->service->sessions[i], last, now);
+		notify(engine->service->sessions[i], last, now);
 	vp_modules_recount(engine);
 }
 

@@ -37,7 +37,7 @@ void vp_ram_deinit(struct vp_engine *engine)
 	free(ram->own);
 }
 
-static void look(struct vp_engine *engine, bool patient)
+static void query(struct vp_engine *engine, bool patient)
 {
 	struct vp_engine_ram *ram = &engine->service->ram;
 	struct vp_ram_layout now;
@@ -96,10 +96,10 @@ bool vp_ram_is_watched(const struct vp_engine *engine)
 	return engine->ops->ram && engine->service->ram.is.number;
 }
 
-void vp_ram_look(struct vp_server *s)
+void vp_ram_query(struct vp_server *s)
 {
 	if (s->engine->ops->ram)
-		look(s->engine, true);
+		query(s->engine, true);
 }
 
 void vp_ram_watch(struct vp_server *s, uint64_t now)
@@ -115,7 +115,7 @@ void vp_ram_watch(struct vp_server *s, uint64_t now)
 		ram->is = (struct vp_ram_layout){ .number = 0 };
 		return;
 	}
-	look(engine, false);
+	query(engine, false);
 	end_others(engine);
 	if (!is_another_used(s))
 		engine->ops->ram->let_go(engine->backend, ram->is.number);

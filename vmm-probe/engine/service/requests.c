@@ -134,7 +134,7 @@ static struct ot_err *do_hello(struct vp_server *s, struct vp_connection *c, con
 		return ot_err_new(OT_ERR_UNSUPPORTED, "this engine speaks protocol %u, not %u",
 				  VP_PROTOCOL_VERSION, m->version);
 	vp_access_read(&c->peer);
-	vp_ram_look(s);
+	vp_ram_query(s);
 	OT_TRY(send_hello(s, c));
 	c->ram = s->engine->service->ram.is.number;
 	c->greeted = true;

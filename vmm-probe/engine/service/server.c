@@ -98,7 +98,7 @@ static void *run_server(void *arg)
 		if (fds[0].revents) {
 			eventfd_t times;
 			(void)eventfd_read(s->wake_fd, &times);
-			vp_engine_tell_end(s->engine);
+			vp_engine_report_end(s->engine);
 			vp_modules_handle(s->engine);
 			if (__atomic_load_n(&s->stopping, __ATOMIC_ACQUIRE))
 				return NULL;

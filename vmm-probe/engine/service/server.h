@@ -57,7 +57,7 @@ struct vp_request {
 /* --- ram.c ------------------------------------------------------------------------------------- */
 
 /** Find guest RAM for a client's HELLO_REPLY. */
-void vp_ram_look(struct vp_server *s);
+void vp_ram_query(struct vp_server *s);
 /** Is vp_ram_watch() to be called once a second? */
 bool vp_ram_is_watched(const struct vp_engine *engine);
 /** Check whether it has changed, end the sessions that this affects, and release unused layouts. */

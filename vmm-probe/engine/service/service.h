@@ -83,7 +83,7 @@ OT_MUST_CHECK struct ot_err *vp_ram_init(struct vp_engine *engine, const struct 
 void vp_ram_deinit(struct vp_engine *engine);
 
 /** Report the end given to vp_engine_guest_ended() to the sessions. Service thread. */
-void vp_engine_tell_end(struct vp_engine *engine);
+void vp_engine_report_end(struct vp_engine *engine);
 
 /** Handle the modules that vp_engine_module() reported: end the sites of those that are unloaded, notify the
  * sessions. Service thread. */

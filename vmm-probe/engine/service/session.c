@@ -92,7 +92,7 @@ void vp_engine_session_end(struct vp_engine_session *es, enum vp_guest_end how)
 	__atomic_store_n(&es->vcpus[0].status->guest_end, how, __ATOMIC_RELEASE);
 }
 
-void vp_engine_tell_end(struct vp_engine *engine)
+void vp_engine_report_end(struct vp_engine *engine)
 {
 	enum vp_guest_end how =
 	    __atomic_exchange_n(&engine->service->guest_end, VP_GUEST_RUNS, __ATOMIC_ACQ_REL);

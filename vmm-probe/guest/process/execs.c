@@ -29,7 +29,7 @@ struct known {
 	uint64_t first_ns, last_ns; /* by this host's clock: when it was seen with this memory */
 	uint32_t polls;             /* … and by how many polls */
 	bool is_new;                /* the first poll did not find it */
-	bool has_execed, is_meant;
+	bool has_execed, is_match;
 };
 
 struct vp_execs {
@@ -167,7 +167,7 @@ static bool is_path(struct vp_execs *e, const struct vp_guest_process *p)
 }
 
 /* A script has its interpreter's path, and a program that was called by a link has that one's name. */
-static bool is_meant(struct vp_execs *e, const struct vp_guest_process *p)
+static bool is_match(struct vp_execs *e, const struct vp_guest_process *p)
 {
 	return !strcmp(p->name, e->name) || is_path(e, p);
 }
@@ -178,9 +178,9 @@ static struct ot_err *take(struct vp_execs *e, const struct vp_guest_process *p,
 
 	OT_TRY(remember(e, p, at, now));
 	k = &e->is[e->nis - 1];
-	if (k->has_execed && !k->is_meant && is_young(k, now))
-		k->is_meant = is_meant(e, p);
-	if (e->chosen.pid || !k->is_meant)
+	if (k->has_execed && !k->is_match && is_young(k, now))
+		k->is_match = is_match(e, p);
+	if (e->chosen.pid || !k->is_match)
 		return NULL;
 	e->chosen = *p;
 	e->chosen_ns = e->same_ns = now;
