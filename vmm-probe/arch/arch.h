@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's architecture, as the operator's process asks for it: constants, and functions over bytes and
- * registers that it is given. The model is drgn's struct drgn_architecture_info. Engines, where a hit must
- * not pay for an indirect call, use the same facts through native.h.
+ * A guest's architecture for the operator's process: constants, and functions over given bytes and registers.
+ * The model is drgn's struct drgn_architecture_info. Engines, where a hit must not pay for an indirect call,
+ * use the same facts through native.h.
  *
  * Every function may be called by any thread; none keeps state. A missing one (NULL) means that the
- * architecture does not support it, and the caller refuses requests that need it.
+ * architecture does not support the operation, and the caller refuses requests that need it.
  */
 #ifndef VP_ARCH_ARCH_H
 #define VP_ARCH_ARCH_H
@@ -38,8 +38,8 @@ struct vp_arch_ops {
 	 * at the address without it. 0: there are none. */
 	uint64_t user_root;
 	struct vp_cpu_feature user_root_when; /* the kernel uses such tables */
-	/** The top table that a vCPU's registers name; levels is 0 if @p regs do not show it. False: nor do
-	 * they name a table. */
+	/** The top table that a vCPU's registers name; levels is 0 if @p regs do not show it. False: they
+	 * name no table. */
 	bool (*page_root)(const struct vp_regs *regs, struct vp_page_root *ret);
 
 	/* --- instructions; NULL: unknown, and there is no probe on code (vp_arch_code()) --- */
@@ -62,22 +62,23 @@ struct vp_arch_ops {
 		const char *general[VP_NREGS_GENERAL]; /* by enum vp_reg; NULL: it has none */
 	} ptregs;
 	const char *thread_pointer; /* of struct task_struct: the base of thread-local storage */
-	/* Functions that carry out 64-bit system calls are named PREFIX + name, and no other function is. A
-	 * second name with the other prefix means that 32-bit calls reach them too. The dispatcher is their
-	 * only caller. */
+	/* Exactly the functions that implement 64-bit system calls are named PREFIX + name. A second name
+	 * with the other prefix means that 32-bit calls reach them too. The dispatcher is their only
+	 * caller. */
 	const char *syscall_prefix, *syscall_prefix_32, *syscall_dispatcher;
 	/* The callers of 32-bit calls' functions, up to NULL: a kernel has some of them. */
 	const char *syscall_dispatchers_32[5];
 	/* Arrays of these functions, by number. */
 	const char *syscall_table, *syscall_table_32;
-	/* The function that chooses a 32-bit call's where there is no such array, and its parameter for that.
+	/* The function that selects a 32-bit call's function if there is no such array, and its parameter for
+	 * that.
 	 */
 	struct {
 		const char *function;
 		enum vp_reg number;
 	} syscall_switch_32;
-	/* What functions of 32-bit calls are named with, up to NULL. Of several with one name, the one whose
-	 * prefix comes first is reached; the last prefix is of functions that 64-bit calls have too. */
+	/* The prefixes of functions of 32-bit calls, up to NULL. Of several functions with one name, the one
+	 * whose prefix comes first is called; the last prefix is of functions that 64-bit calls use too. */
 	const char *syscall_prefixes_32[6];
 	/* Free bytes at the top of each kernel stack in kernels that have this symbol. */
 	struct {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's instructions, as the operator's process asks about them: the entries and exits of functions,
- * the instructions that a trap covers, their execution elsewhere, and the results of a stretch of code. An
- * architecture has one table of these functions (vp_arch_ops.code).
+ * The guest's instructions, for the operator's process: the entries and exits of functions, the instructions
+ * that a trap covers, their execution elsewhere, and the results of a stretch of code. An architecture has
+ * one table of these functions (vp_arch_ops.code).
  *
- * Bytes are the guest's, and so hostile: no function reads more of them than it is given. Functions keep no
- * state and may be called by any thread; a stepper and an executor are for one thread each.
+ * Bytes are the guest's, and so hostile: no function reads beyond the given bytes. Functions keep no state
+ * and may be called by any thread; a stepper and an executor are for one thread each.
  */
 #ifndef VP_ARCH_CODE_H
 #define VP_ARCH_CODE_H
@@ -23,7 +23,7 @@
 struct vp_executor; /* vmm-probe/symbolic/execute.h */
 struct vp_stepper;
 
-/* What an instruction does to the flow of control. */
+/* The effect of an instruction on the flow of control. */
 enum vp_branch_kind {
 	VP_BRANCH_NONE,
 	VP_BRANCH_RETURN,
@@ -86,15 +86,15 @@ struct vp_code_ops {
 	/** The instruction at @p gva, which has @p len bytes. */
 	struct vp_branch (*branch)(const uint8_t *bytes, uint8_t len, uint64_t gva);
 
-	/** Where the indirect jump at @p gva, which has @p len bytes, has its target: in a register, or in
-	 * memory at an address that may be computed of two. False: elsewhere; *ret is unchanged. */
+	/** The place of the target of the indirect jump at @p gva, which has @p len bytes: a register, or
+	 * memory at an address that may be computed of two. False: another place; *ret is unchanged. */
 	bool (*jump_operand)(const uint8_t *bytes, uint8_t len, uint64_t gva, struct vp_asm_operand *ret);
 
 	/** Is the instruction, of which @p len bytes are available, such a copy? Else *ret is unchanged. */
 	bool (*move)(const uint8_t *bytes, uint64_t len, struct vp_move *ret);
 
-	/** The offset of a function's first instruction that does something: behind the mark of a target of
-	 * indirect calls, if the function begins with one. */
+	/** The offset of a function's first effective instruction: behind the mark of a target of indirect
+	 * calls, if the function begins with one. */
 	uint32_t (*entry)(const uint8_t *bytes, uint64_t len);
 
 	/** Bytes of the breakpoint instruction at @p bytes, which is also the padding behind jumps and
@@ -116,12 +116,11 @@ struct vp_code_ops {
 	uint64_t (*find_increment)(const uint8_t *code, uint64_t len, uint64_t gva, uint64_t from,
 				   struct vp_increment *ret);
 
-	/* The instruction that does nothing, as an assembler writes it: <sys/sdt.h> puts one at each static
-	 * probe of a program. */
+	/* The nop, as an assembler writes it: <sys/sdt.h> puts one at each static probe of a program. */
 	uint8_t nop[VP_INSN_MAX], nop_len;
 
-	/** Read the @p len characters at @p text, which may be hostile, as an operand into *ret. NULL, or why
-	 * it is not available (static). */
+	/** Read the @p len characters at @p text, which may be hostile, as an operand into *ret. NULL, or the
+	 * reason why it is not available (static). */
 	const char *(*operand)(const char *text, size_t len, struct vp_asm_operand *ret);
 
 	/* --- traps --- */
@@ -138,8 +137,8 @@ struct vp_code_ops {
 	struct ot_err *(*stepper_create)(struct vp_stepper **ret);
 	void (*stepper_destroy)(struct vp_stepper *stepper); /* NULL: nothing */
 
-	/** Why the instruction may not be single-stepped (static); NULL: it may. @p ret_name is its name for
-	 * messages. */
+	/** The reason why the instruction may not be single-stepped (static); NULL: it may. @p ret_name is
+	 * its name for messages. */
 	const char *(*stepper_refuses)(struct vp_stepper *stepper, const uint8_t *bytes, uint8_t len,
 				       uint64_t gva, char ret_name[VP_STEPPER_NAME]);
 

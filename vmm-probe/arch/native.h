@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The architecture that this is built for, as constants and inline functions: engines and backends are of one
- * architecture, and a hit pays for no indirect call. What the operator's process asks of a guest's
- * architecture is in arch.h.
+ * architecture, and a hit pays for no indirect call. The interface for the operator's process is in arch.h.
  *
  * An architecture's native.h defines
  *   vp_native_paging              the format of its page tables

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Page tables of any architecture: a format as data, and one walk for all who read guest memory, in a VMM and
- * in the operator's process. Plain arithmetic: no allocation, lock or system call, so the hit path uses it
- * too. Where the format is a constant (vp_native_paging) compilers fold it into the walk.
+ * Page tables of any architecture: a format as data, and one walk for all readers of guest memory, in a VMM
+ * and in the operator's process. Plain arithmetic: no allocation, lock or system call, so the hit path uses
+ * it too. Where the format is a constant (vp_native_paging) compilers fold it into the walk.
  */
 #ifndef VP_ARCH_PAGING_H
 #define VP_ARCH_PAGING_H
@@ -34,7 +34,7 @@ struct vp_page_root {
 	unsigned levels; /* 0: unknown */
 };
 
-/* What a walk ended at; of an absent page, only `size`. */
+/* The result of a walk; of an absent page, only `size`. */
 struct vp_page {
 	uint64_t gpa;    /* of its first byte */
 	uint64_t size;   /* bytes that the last entry covers */

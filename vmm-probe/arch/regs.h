@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Registers of a vCPU of the architecture that this is built for. Its folder's regs.h numbers them (enum
- * vp_reg, VP_NREGS), and gives those that every architecture has in some form a second name: VP_REG_PC,
- * VP_REG_SP, VP_REG_FP …
+ * vp_reg, VP_NREGS), and gives the registers that every architecture has a second name: VP_REG_PC, VP_REG_SP,
+ * VP_REG_FP …
  */
 #ifndef VP_ARCH_REGS_H
 #define VP_ARCH_REGS_H

@@ -144,10 +144,10 @@ struct vp_tramp_ring {
 
 /* Addresses, in the guest or in our memory there, of the operands of operations. */
 struct vp_tramp_world {
-	/* Offsets in the guest's per-CPU area: the pointer to the running task, and the count of what forbids
-	 * preemption, 32 bits. */
+	/* Offsets in the guest's per-CPU area: the pointer to the running task, and the count of preemption,
+	 * 32 bits. */
 	int32_t current, preempt;
-	/* What is to be added to the base of a CPU's per-CPU area for the address of its data. */
+	/* The distance from the base of a CPU's per-CPU area to its data. */
 	uint64_t data;
 	uint64_t lost; /* in data: a word that counts the attempts that LEAST and MOST gave up */
 	/* The address of the table of keys, a multiple of VP_TRAMP_KEY in the last 2 GiB, where the guest can

@@ -19,7 +19,7 @@ OT_MUST_CHECK struct ot_err *vp_link_create(struct vp_guest_link **ret);
 /** Reset the link to its initial state, except link->file_fault. */
 void vp_link_reset(struct vp_guest_link *link);
 void vp_source_close(struct vp_source *source);
-/** The client is connected to an engine: record how often its guest's state was replaced until now. */
+/** The client is connected to an engine: record the number of replacements of its guest's state until now. */
 void vp_link_note_states(struct vp_guest_link *link);
 
 /* kernel.c */
@@ -33,7 +33,7 @@ OT_MUST_CHECK struct ot_err *vp_link_unwind_table(struct vp_guest_link *link);
 /* running.c */
 /** BUSY, and link->starts: the kernel does not run, or is still starting. @p regs as they were when it was
  * searched for.
- * @p from_boot: it is enough that it has got so far that it can be traced at all. Takes a second at most. */
+ * @p from_boot: it suffices that it can be traced at all. Takes a second at most. */
 OT_MUST_CHECK struct ot_err *vp_link_check_running(struct vp_guest_link *link, const struct vp_regs *regs,
 						   size_t nregs, bool from_boot);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guests that are attached: each link is one guest, with the connection to its engine, the source that it is
- * read by when that is not its VMM, its kernel, and its probes.
+ * Guests that are attached: each link is one guest, with the connection to its engine, the source by which it
+ * is read if there is no engine, its kernel, and its probes.
  */
 #ifndef VP_ATTACH_LINK_H
 #define VP_ATTACH_LINK_H
@@ -19,17 +19,17 @@ struct vp_guest_link {
 	struct vp_phys *phys;    /* RAM as reported by the engine; NULL: the source's */
 	bool tentative;          /* by peek until a probe needs an engine in the VMM */
 	const struct vp_probe *needed_for; /* the first such probe; NULL: none */
-	char *no_engine;                   /* why an engine could not work there; NULL: it could */
-	char *unread;                      /* why no kernel was found; NULL: it was */
+	char *no_engine;                   /* the reason why an engine could not work there; NULL: it could */
+	char *unread;                      /* the reason why no kernel was found; NULL: it was */
 	bool unread_fault;                 /* … because some memory could not be read */
-	char *fell_back;                   /* why no engine was injected; NULL: none was wanted */
+	char *fell_back;                   /* the reason why no engine was injected; NULL: none was needed */
 	bool file_fault;        /* its kernel could not be read because of --vmlinux or --symbols */
 	bool starts;            /* its kernel was not read because it does not run yet */
 	struct vp_guest *guest; /* NULL: no kernel was found */
 	struct vp_probes *probes;
 	struct vp_facts facts;
 	int orc_fd;   /* unwind table; -1: none */
-	bool may_end; /* it is one that a pattern means: its end is no loss to the session */
+	bool may_end; /* it matches a pattern, so its end does not count as an error of the session */
 	bool hooked;  /* the engine is in another VMM, and reported … */
 	struct vp_inject_states states; /* … these when the guest was attached */
 };

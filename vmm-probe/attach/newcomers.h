@@ -14,13 +14,13 @@ struct vp_newcomers;
 
 struct vp_newcomers_config {
 	struct vp_attach_opts opts; /* progress is not called; their pointers are borrowed */
-	/* Is this guest to be attached? An error: it would be, but for this reason, which take() hands out
-	 * once. Called in the thread. */
+	/* Must this guest be attached? An error: it can't be for this reason, which take() reports once.
+	 * Called in the thread. */
 	struct ot_err *(*wants)(void *arg, const struct vp_machine *machine, bool *ret_wanted);
 	void *arg;
 };
 
-/* One that is attached, or why it is not. */
+/* A guest that is attached, or the reason why it is not. */
 struct vp_newcomer {
 	char name[VP_GUEST_NAME];
 	uint32_t pid;
@@ -36,10 +36,10 @@ OT_MUST_CHECK struct ot_err *vp_newcomers_create(const struct vp_newcomers_confi
 OT_MUST_CHECK struct ot_err *vp_newcomers_start(struct vp_newcomers *newcomers);
 /** End the thread; an attempt that is under way is waited for. */
 void vp_newcomers_stop(struct vp_newcomers *newcomers);
-/** That too, if it runs. Links that were taken have to be destroyed before. NULL is fine. */
+/** End the thread, if it runs, and free. Links that were taken must be destroyed before. NULL is fine. */
 void vp_newcomers_destroy(struct vp_newcomers *newcomers);
 
-/** The VMM @p pid is a guest of the session's: it is not a newcomer. */
+/** The VMM @p pid runs a guest of the session: it is not a newcomer. */
 void vp_newcomers_know(struct vp_newcomers *newcomers, uint32_t pid);
 /** The guest has left the session: when it can be attached again, as after a reboot, it is a newcomer, for a
  * limited number of times. */

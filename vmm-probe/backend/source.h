@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A source of a guest: by it the operator's process can read and trace a guest without an engine in its VMM.
- * A memory dump, a gdb stub and external sampling of a VMM are the three.
+ * A source of a guest: the access by which the operator's process reads and traces a guest without an engine
+ * in its VMM. A memory dump, a gdb stub and external sampling of a VMM are the three.
  *
  * To add a source: a folder in vmm-probe/backend/ with a struct vp_source_ops, and one line in the table of
  * vmm-probe/attach/source_table.c.
@@ -58,7 +58,7 @@ struct vp_source_ops {
 	/* @ret is zeroed, and unchanged on an error. */
 	struct ot_err *(*open)(const struct vp_source_env *env, const char *where, struct vp_source *ret);
 
-	/* On return the guest is as it was before open(). */
+	/* On return the guest is in its state before open(). */
 	void (*close)(void *handle);
 
 	/* Optional. The kernel was found: its page table is at @root, its memory in @phys, which lives until

@@ -33,9 +33,9 @@ struct vp_client {
 	uint32_t nram;
 	int ram_fds[VP_CLIENT_FDS_MAX];
 	uint32_t nram_fds;
-	bool broken; /* a reply was invalid, or did not come: nothing more can be asked by this connection */
-	/* Called some times a second while a reply is waited for, with other things to do; an error ends the
-	 * wait, and is returned. It asks nothing of this client. NULL: nothing else is to be done. */
+	bool broken; /* a reply was invalid, or did not come: this connection can't be used any more */
+	/* Called some times a second while a reply is waited for, for other work; an error ends the wait, and
+	 * is returned. It makes no request of this client. NULL: there is no other work. */
 	struct ot_err *(*meanwhile)(void *arg);
 	void *meanwhile_arg;
 };
@@ -93,14 +93,14 @@ OT_MUST_CHECK struct ot_err *vp_client_frames(struct vp_client *client, int fram
 /** @p note, of @p size bytes, is a note for the operator, or "". */
 OT_MUST_CHECK struct ot_err *vp_client_start(struct vp_client *client, char *note, size_t size);
 OT_MUST_CHECK struct ot_err *vp_client_stop(struct vp_client *client);
-/** Done with the modules that came and went up to event @p seen: those behind it, at most VP_MODULES_KEPT. */
+/** The modules up to event @p seen have been handled: returns later events, at most VP_MODULES_KEPT. */
 OT_MUST_CHECK struct ot_err *vp_client_modules(struct vp_client *client, uint64_t seen,
 					       struct vp_msg_modules_reply *ret);
 /** The reply of a switch, without switching buffers. */
 OT_MUST_CHECK struct ot_err *vp_client_poll(struct vp_client *client, struct vp_msg_switch_reply *ret);
 OT_MUST_CHECK struct ot_err *vp_client_switch(struct vp_client *client, struct vp_msg_switch_reply *ret);
 /** The same in two parts, so that several engines can be asked at once: ask(), without waiting, for a switch
- * or a poll; answered() once the socket is readable. Between them nothing else is asked by this client. */
+ * or a poll; answered() once the socket is readable. Between them this client makes no other request. */
 OT_MUST_CHECK struct ot_err *vp_client_ask(struct vp_client *client, bool exchange);
 OT_MUST_CHECK struct ot_err *vp_client_answered(struct vp_client *client, struct vp_msg_switch_reply *ret);
 

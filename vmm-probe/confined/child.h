@@ -12,19 +12,19 @@
 #define VP_CONFINED_ERROR_TEXT 1000u
 
 enum vp_confined_kind {
-	VP_CONFINED_RESULT = 1, /* nothing follows: it stands in shared memory */
+	VP_CONFINED_RESULT = 1, /* nothing follows: it is in shared memory */
 	VP_CONFINED_ERROR,      /* its message follows */
 	VP_CONFINED_ASKS,       /* its question follows */
 };
 
-/* What the child writes before its bytes, if any follow. */
+/* The header that the child writes before its bytes, if any follow. */
 struct vp_confined_frame {
 	uint32_t kind; /* enum vp_confined_kind */
 	uint32_t code; /* enum ot_err_code, of an error */
 	uint64_t len;  /* of what follows; of a result, in shared memory */
 };
 
-/* What it reads before the bytes of an answer, or of an error's message. */
+/* The header that it reads before the bytes of an answer, or of an error's message. */
 struct vp_confined_reply {
 	uint32_t code; /* enum ot_err_code; 0: an answer */
 	uint32_t len;
@@ -35,7 +35,7 @@ struct vp_confined_ends {
 	void *result; /* shared memory of limits.result_mib */
 	size_t result_size;
 	int out;
-	int answers; /* -1: it may not ask */
+	int answers; /* -1: it may make no requests */
 };
 
 /** Give up all rights, run the job, write a frame and its bytes, and end. */

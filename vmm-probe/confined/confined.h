@@ -52,7 +52,7 @@ struct vp_confined_job {
 	struct vp_confined_limits limits;
 	/* Serves the function's requests, in this process: a hostile question is a hostile input as the
 	 * result is. Appends at most VP_CONFINED_ANSWER bytes to @p ret, or returns the error that the
-	 * function gets. NULL: it may not ask. */
+	 * function gets. NULL: it may make no requests. */
 	struct ot_err *(*answer)(void *arg, const void *question, size_t len, struct ot_buf *ret);
 	void *answer_arg;
 	/* Called several times a second while the child runs; NULL: never. */
@@ -60,7 +60,7 @@ struct vp_confined_job {
 	void *waiting_arg;
 };
 
-/* What the function returned. It is memory that the child wrote, which has gone since: it can't change. */
+/* The function's result: memory that the child wrote before it ended, so it can't change. */
 struct vp_confined_result {
 	const uint8_t *data; /* aligned to a page; a NUL stands behind it */
 	size_t len;
@@ -83,7 +83,7 @@ void vp_confined_result_deinit(struct vp_confined_result *result);
 OT_MUST_CHECK struct ot_err *vp_confined_ask(const void *question, size_t len, void *answer,
 					     size_t answer_len);
 
-/** For the function: end the child because memory ran out, where a library gives no other way. */
+/** For the function: end the child because memory ran out, where a library allows no other way. */
 OT_NORETURN void vp_confined_no_memory(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What arrives from a confined child. */
+/* Messages from a confined child. */
 #ifndef VP_CONFINED_RECEIVE_H
 #define VP_CONFINED_RECEIVE_H
 

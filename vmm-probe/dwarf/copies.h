@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The inlined copies of a program's functions, as its debugging information has them: one block of memory
- * without pointers, so that it can be sent by a confined reader and stored in a cache. Whoever gets one
- * checks it, once; after that each index in it is in bounds.
+ * without pointers, so that it can be sent by a confined reader and stored in a cache. A receiver checks it
+ * once; after that each index in it is in bounds.
  *
  * Addresses are relative to the start of the program's image.
  */
@@ -29,7 +29,7 @@ struct vp_copies_head {
 	uint32_t pad;
 };
 
-/* Where a parameter is at a copy's first instruction. */
+/* The place of a parameter at a copy's first instruction. */
 enum vp_place_kind {
 	VP_PLACE_NONE,    /* nowhere, or at a place that can't be expressed */
 	VP_PLACE_CONST,   /* it is `value` */

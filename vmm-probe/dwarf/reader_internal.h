@@ -59,7 +59,7 @@ void vp_dwarf_add_copy(struct vp_dwarf_reader *r, const struct vp_dwarf_origin *
 		       Dwarf_Addr entry, uint64_t view, uint32_t first_range, uint32_t nranges);
 
 /* --- rows.c --- */
-/** Add the copies of compilation unit @p unit that only its line table knows. */
+/** Add the copies of compilation unit @p unit that are only in its line table. */
 OT_MUST_CHECK struct ot_err *vp_dwarf_add_rows(struct vp_dwarf_reader *r, Dwarf_Die *unit);
 
 /* --- block.c --- */
@@ -71,7 +71,7 @@ uint32_t vp_block_places(struct vp_block_maker *m, const struct vp_copies_place 
 OT_MUST_CHECK struct ot_err *vp_block_finish(struct vp_block_maker *m, struct ot_buf *ret);
 
 /* --- function.c --- */
-/** What the subprogram @p die, which is inlined, is; NULL, with *ret_err unset: it has no name. */
+/** The record of the inlined subprogram @p die; NULL, with *ret_err unset: it has no name. */
 struct vp_dwarf_origin *vp_dwarf_origin_of(struct vp_dwarf_reader *r, Dwarf_Die *die,
 					   struct ot_err **ret_err);
 
@@ -82,7 +82,7 @@ void vp_dwarf_type_name(Dwarf_Die *die, struct ot_buf *out);
 uint64_t vp_dwarf_type_size(Dwarf_Die *die);
 
 /* --- location.c --- */
-/** Where the parameter @p die is at address @p pc, view @p view; VP_PLACE_NONE if that is not known. */
+/** The place of the parameter @p die at address @p pc, view @p view; VP_PLACE_NONE if it is unknown. */
 struct vp_copies_place vp_dwarf_place(struct vp_dwarf_reader *r, Dwarf_Die *die, Dwarf_Addr pc,
 				      uint64_t view);
 

@@ -23,7 +23,7 @@
 enum vp_hook_state {
 	VP_HOOK_LOADED, /* not ready yet */
 	VP_HOOK_READY,  /* accepts requests */
-	VP_HOOK_BROKEN, /* will never accept any: `error` is an errno */
+	VP_HOOK_BROKEN, /* never accepts any: `error` is an errno */
 };
 
 struct vp_hook_control {

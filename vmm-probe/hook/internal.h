@@ -42,7 +42,7 @@ enum vp_hook_where {
 	VP_HOOK_TRACED, /* the same, with the engine */
 };
 
-/* What happened to a vCPU since it last ran. */
+/* The events of a vCPU since it last ran. */
 enum {
 	VP_HOOK_STATE_CHANGED = 1, /* its machine was given other memory or vCPUs */
 	VP_HOOK_STATE_RESET,       /* its registers are those of a reset */
@@ -104,7 +104,7 @@ struct vp_hook {
 	pthread_cond_t gate_changed;
 
 	int kick_signal;
-	int wake;                 /* eventfd: the service thread is to check the machine */
+	int wake;                 /* eventfd: the service thread must check the machine */
 	_Atomic uint32_t service; /* the service thread was started */
 	bool preloaded;           /* by LD_PRELOAD */
 	_Atomic uint64_t held_ns; /* the longest time for which a vCPU or the main loop waited for us */

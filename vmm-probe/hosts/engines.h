@@ -27,7 +27,8 @@ struct vp_guest_info {
 	uint32_t uid;
 	enum vp_rank rank;
 	bool far; /* its socket was found through its VMM's environment, not in this user's directories */
-	char trouble[256]; /* why its engine sent no HELLO: the fields are from its VMM's command line; "" */
+	char trouble[256]; /* the reason why its engine sent no HELLO, and the fields are from its VMM's
+			      command line; "" */
 	uint32_t nvcpus;
 	char backend[16];
 	char socket[108];  /* as struct sockaddr_un has it */
@@ -38,8 +39,8 @@ struct vp_guest_info {
 };
 
 /** Guests with an engine in them: control sockets that were found and are trusted. Waits at most a second for
- * all of them, however often a thread calls this within ten; but each time a tenth if need be. Our own
- * sockets without a listener are removed. *ret is owned by the caller. */
+ * all of them in ten seconds of repeated calls of a thread, but up to a tenth of a second at each call. Our
+ * own sockets without a listener are removed. *ret is owned by the caller. */
 OT_MUST_CHECK struct ot_err *vp_guests_list(struct vp_guest_info **ret, size_t *ret_count);
 
 /** The release of the kernel of the guest whose engine listens at @socket. Asks its vCPUs for their

@@ -3,8 +3,8 @@
  * Resolving an operator's name for a guest to its VMM's process and its engine's control socket.
  *
  * A VMM is identified by facts from the kernel: the process that listens (vp_peer_read()), the file that it
- * executes, its uid. Its name is chosen by its owner, so a name means the guest of the owner with the highest
- * rank, see enum vp_rank.
+ * executes, its uid. Its name is chosen by its owner, so a name is resolved to the guest of the owner with
+ * the highest rank, see enum vp_rank.
  */
 #ifndef VP_HOSTS_LOCATE_H
 #define VP_HOSTS_LOCATE_H
@@ -18,8 +18,8 @@
  * with one, which does not answer at any of its places. */
 OT_MUST_CHECK struct ot_err *vp_locate(const char *spec, char *path, size_t size);
 
-/** The VMM's process that @p spec (a name or a PID) means, with an engine or without. NOT_FOUND lists the
- * existing guests, or reports that two of the same rank have the name. */
+/** The VMM's process of @p spec (a name or a PID), with an engine or without. NOT_FOUND lists the existing
+ * guests, or reports that two of the same rank have the name. */
 OT_MUST_CHECK struct ot_err *vp_locate_process(const char *spec, pid_t *ret);
 
 /** The rank of a VMM's process for its guest's name. */

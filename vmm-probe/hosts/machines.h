@@ -36,8 +36,8 @@ struct vp_machines {
 };
 
 /**
- * All of them. @p uri: of libvirt, if one was given; NULL: its usual ones, and that none answers is no
- * error. Reads only, and changes nothing.
+ * All of them. @p uri: of libvirt, if one was given; NULL: its usual ones, and no answer of them is no error.
+ * Reads only, and changes nothing.
  */
 OT_MUST_CHECK struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret);
 /** The same of this host for a caller that lists them repeatedly, in a thread of its own; without the

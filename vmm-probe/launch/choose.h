@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which VMM a guest that is to be traced gets on this host. */
+/* The choice of the VMM for a guest to trace on this host. */
 #ifndef VP_LAUNCH_CHOOSE_H
 #define VP_LAUNCH_CHOOSE_H
 
@@ -12,7 +12,7 @@ enum vp_vmm {
 };
 
 /**
- * Set opts->builtin, and say why in @p why: "kvm: …" or "tcg: …". AUTO is the builtin monitor where this
+ * Set opts->builtin, with the reason in @p why: "kvm: …" or "tcg: …". AUTO is the builtin monitor where this
  * host's KVM, tried out with a tiny guest, is good for a stock kernel and no option was given that only QEMU
  * has; else QEMU's translator; without a QEMU, KVM if a probe can be planted there at all. vp_launch() then
  * reports the missing parts. UNSUPPORTED: the builtin monitor was requested, and this host's KVM, tried out,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How much more memory a process may allocate, by the limits of its memory cgroups. */
+/* The memory that a process may still allocate, by the limits of its memory cgroups. */
 #ifndef VP_MACHINES_MEMORY_ROOM_H
 #define VP_MACHINES_MEMORY_ROOM_H
 

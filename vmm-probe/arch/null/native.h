@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The null architecture as arch/native.h wants it. */
+/* The null architecture's definitions for arch/native.h. */
 #ifndef VP_ARCH_NULL_NATIVE_H
 #define VP_ARCH_NULL_NATIVE_H
 

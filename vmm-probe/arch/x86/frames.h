@@ -35,7 +35,7 @@ static inline uint8_t vp_native_plt_pushed_at(const uint8_t *expression, size_t 
 	return expression[at] - 0x30;
 }
 
-/* What such an entry has pushed at @pc. */
+/* The bytes that such an entry has pushed at @pc. */
 static inline uint64_t vp_native_plt_pushed(uint64_t pc, uint64_t pushed_at)
 {
 	return (pc & 15) >= pushed_at ? 8 : 0;

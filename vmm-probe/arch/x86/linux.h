@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What Linux has made constant on x86-64. */
+/* Linux's constants on x86-64. */
 #ifndef VP_ARCH_X86_LINUX_H
 #define VP_ARCH_X86_LINUX_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* x86-64 as arch/native.h wants it. */
+/* x86-64's definitions for arch/native.h. */
 #ifndef VP_ARCH_X86_NATIVE_H
 #define VP_ARCH_X86_NATIVE_H
 
@@ -14,7 +14,7 @@
 #define VP_PAGING_REGS        VP_CR0, VP_EFER, VP_CR3, VP_CR4
 #define VP_PAGING_LEVELS(n)   ((n) == 4 || (n) == 5)
 #define VP_PAGING_LEVELS_MIN  4
-/* What an entry of the top level covers with 4 levels: a direct map of up to 512 GiB. */
+/* The range of an entry of the top level with 4 levels: a direct map of up to 512 GiB. */
 #define VP_DIRECT_MAP_SHIFT   39
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Registers of x86-64, by the numbers that instruction encodings give them; and what Linux and its compilers
- * use them for. */
+/* Registers of x86-64, by their numbers in instruction encodings; and their use by Linux and its
+ * compilers. */
 #ifndef VP_ARCH_X86_REGS_H
 #define VP_ARCH_X86_REGS_H
 
@@ -43,7 +43,7 @@ enum vp_reg {
 /* At a function's first instruction: where argument n, one of those others, is, from VP_REG_SP on. */
 #define VP_STACK_ARG_AT(n) (8 * ((n)-VP_NREGS_ARGS + 1))
 
-/* In which HotSpot's interpreter has the address of the bytecode that it executes. */
+/* HotSpot's interpreter keeps the address of the executed bytecode in it. */
 #define VP_REG_HOTSPOT_BYTECODE VP_R13
 
 /* What a call instruction pushes, bytes; the registers that compilers keep values in, which the numbers below

@@ -86,7 +86,7 @@ struct vp_gdb {
 	struct vp_gdb_block blocks[VP_GDB_BLOCKS];
 	struct vp_gdb_redo redo[VP_GDB_REDOS];
 	unsigned next_redo;
-	struct ot_err *broken; /* why the connection is unusable; NULL: it is usable */
+	struct ot_err *broken; /* the reason why the connection is unusable; NULL: it is usable */
 	bool parted;           /* the engine is about to be destroyed */
 
 	struct vp_gdb_window service; /* the engine's service thread's */

@@ -61,7 +61,8 @@ enum vp_gdb_leave {
 void vp_gdb_stub_close(struct vp_gdb_stub *stub, enum vp_gdb_leave how);
 
 OT_MUST_CHECK struct ot_err *vp_gdb_read_regs(struct vp_gdb_stub *stub, uint32_t vcpu, struct vp_regs *ret);
-/** *ret_done false: this stub does not write registers, or the target may have run on since they were read.
+/** *ret_done false: this stub does not write registers, or the target may have continued since they were
+ * read.
  */
 OT_MUST_CHECK struct ot_err *vp_gdb_write_rip(struct vp_gdb_stub *stub, uint32_t vcpu, uint64_t rip,
 					      bool *ret_done);

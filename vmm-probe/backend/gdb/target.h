@@ -23,7 +23,7 @@ struct vp_gdb_target {
 	uint16_t number[VP_NREGS];
 	uint64_t known; /* VP_REG_BIT()s */
 	bool is_x86_64;
-	/* documents that are to be read too, in order */
+	/* further documents to read, in order */
 	char includes[VP_GDB_INCLUDES_MAX][VP_GDB_ANNEX_MAX];
 	uint32_t nincludes;
 	/* set by vp_gdb_target_finish() */

@@ -174,8 +174,8 @@ struct vp_kvm_page_cache {
 	uint64_t gva, host;
 };
 
-/** Plant it unless something keeps it out, or its address is no longer mapped there: then it is gone. The
- * vCPUs are held, and no window is open. */
+/** Plant it unless it is kept out, or its address is no longer mapped there: then it is gone. The vCPUs are
+ * held, and no window is open. */
 void vp_kvm_put_back(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct vp_kvm_page_cache *cache);
 /** The text where it is, as long as the instruction and the trap, then zeros. False: it is gone. */
 bool vp_kvm_trap_text(const struct vp_kvm_trap *t, uint8_t ret[15]);

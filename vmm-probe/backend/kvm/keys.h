@@ -2,8 +2,8 @@
 /*
  * Traps on branches on static keys. The guest's kernel compares such a branch with the form that it expects,
  * the nop or the jump, before it patches it, and panics if they differ. So the trap is removed when the
- * kernel is about to compare (KEY_ENTER), and planted again, over the form that stands there then, when it
- * has patched (KEY_LEAVE). The other traps stay, and a branch without a trap costs its patcher no hold.
+ * kernel is about to compare (KEY_ENTER), and planted again, over the form that is then there, when it has
+ * patched (KEY_LEAVE). The other traps stay, and a branch without a trap costs its patcher no hold.
  *
  * The kernel patches with a mutex held from before it compares until after it has patched (facts.key_lock):
  * one task at a time, which KEY_LEAVE therefore need not identify. While all vCPUs are held, the mutex shows
@@ -27,18 +27,18 @@ struct vp_kvm_keys {
 	_Atomic uint32_t
 	    patched; /* traps that are kept out because of this; changes while the vCPUs are held */
 	_Atomic uint64_t since;         /* when the first of them was; CLOCK_MONOTONIC in ns */
-	_Atomic uint64_t times, out_ns; /* how often some were, and for how long */
+	_Atomic uint64_t times, out_ns; /* number and total time of such removals */
 };
 
 /** A vCPU was at a KEY_ENTER or KEY_LEAVE; on its thread, within vp_kvm_after(). @p entry: KEY_ENTER's first
  * parameter. If a trap is concerned, waits for its turn to hold: see vp_kvm_hold_as_vcpu(). */
 void vp_kvm_at_key_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind, uint64_t entry);
 
-/** Which traps of @p to a patch of the guest keeps out, as it did in @p from (NULL: none), if that had them.
- * Before the exchange; the vCPUs are held. */
+/** Mark the traps of @p to that a patch of the guest keeps out, as in @p from (NULL: none). Before the
+ * exchange; the vCPUs are held. */
 void vp_kvm_keys_inherit(struct vp_kvm *kvm, const struct vp_kvm_traps *from, struct vp_kvm_traps *to);
 
-/** No task is patching any more: plant them. Neither waits for the guest nor holds for nothing; on the
+/** Plant them if no task is patching any more. Does not wait for the guest, and holds only if needed; on the
  * service thread, nothing held. */
 void vp_kvm_keys_check(struct vp_kvm *kvm);
 

@@ -32,8 +32,8 @@ struct vp_kvm_config {
 	uint32_t nram;
 	const int *ram_fds;
 	uint32_t nram_fds;
-	/* Guest physical addresses from here on, and slots of memory from this one on, that are the backend's
-	 * to use; 0: there are none, and so no resident probes. */
+	/* Guest physical addresses from here on, and slots of memory from this one on, that the backend may
+	 * use; 0: there are none, and so no resident probes. */
 	uint64_t spare_gpa;
 	uint32_t spare_slot;
 	/* Make this vCPU's KVM_RUN return soon. Any thread. */
@@ -42,7 +42,7 @@ struct vp_kvm_config {
 	 * run yet. Service thread. */
 	pid_t (*thread)(void *arg, uint32_t vcpu);
 	/* With it: a signal with a handler that does nothing and is not blocked in these threads, as kick()
-	 * sends it. SIGIO, which the kernel sends in its place when its queue is full, is not to end the VMM.
+	 * sends it. SIGIO, which the kernel sends in its place when its queue is full, must not end the VMM.
 	 */
 	int kick_signal;
 	/* Optional. Does the VMM debug this vCPU for itself? Then a debug exit that is not ours is the VMM's.

@@ -28,7 +28,7 @@ struct vp_kvm_patching {
 	_Atomic uint64_t keys[VP_KVM_PATCHERS];    /* guest addresses of return addresses; 0: free */
 	_Atomic uint64_t returns[VP_KVM_PATCHERS]; /* the return addresses; 0: not known */
 	uint32_t nkeys;
-	bool settling;               /* the sentinels are planted, the other traps wait */
+	bool settling;               /* the sentinels are planted, the other traps are pending */
 	bool overflow;               /* a task is patching that is not among them */
 	_Atomic uint64_t open_since; /* CLOCK_MONOTONIC in ns; 0: no window, traps are in */
 	_Atomic uint64_t windows, out_ns, lost;

@@ -25,8 +25,8 @@ struct vp_kvm_resident {
 /** As the backend operation. */
 OT_MUST_CHECK struct ot_err *vp_kvm_resident_open(void *backend, const struct vp_resident_kernel *kernel,
 						  struct vp_resident_room *ret);
-/** Have entries of the kernel's page table lead to @p r's memory, unless they do, and say in @p r->room
- * where. The vCPUs are held. UNSUPPORTED, LIMIT: it has no entries for that; they are as they were.
+/** Have entries of the kernel's page table map @p r's memory, unless they do already, and set its addresses
+ * in @p r->room. The vCPUs are held. UNSUPPORTED, LIMIT: it has no entries for that; they are unchanged.
  * resident_map.c */
 OT_MUST_CHECK struct ot_err *vp_kvm_resident_map(struct vp_kvm *kvm, const struct vp_resident_kernel *kernel,
 						 struct vp_kvm_resident *r);

@@ -103,7 +103,7 @@ bool vp_peek_alive(const struct vp_peek *peek);
 /* sample.c: the sampler thread, and before there is one */
 /** Request a vCPU's registers. False: the VMM is using the same words itself. */
 bool vp_peek_arm(struct vp_peek_vcpu *v);
-/** End the request: they are no longer wanted, or have arrived. */
+/** End the request: they are no longer needed, or have arrived. */
 void vp_peek_disarm(struct vp_peek_vcpu *v);
 /** Have they arrived? Then they are in v->state, and the VMM's page is as it was. */
 bool vp_peek_take(struct vp_peek_vcpu *v);

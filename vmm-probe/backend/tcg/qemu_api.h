@@ -159,7 +159,7 @@ bool VP_QEMU_WEAK bql_locked(void);
 /* Nor are these, for leaving a block at an instruction: a vCPU by number; its registers as they are at the
  * instruction whose translated code has address @p host_pc, false: that is in no block; dropping all
  * translations, at once or before the vCPU's next block (tb_flush() up to 10.1, queue_tb_flush() since 10.2);
- * going on with the vCPU's next block. vCPU, in a callback of an instruction. */
+ * continuing with the vCPU's next block. vCPU, in a callback of an instruction. */
 struct qemu_cpu;
 struct qemu_cpu *VP_QEMU_WEAK qemu_get_cpu(int index);
 bool VP_QEMU_WEAK cpu_restore_state(struct qemu_cpu *cpu, uintptr_t host_pc);

@@ -5,8 +5,8 @@
  *   plugin.c  loading, arguments, the ops table, the end
  *   api.c     the plugin API's versions
  *   machine.c QEMU's command line: the guest's name, the machine
- *   layout.c  where guest RAM is in this process
- *   ram.c     the same by a guess, in a QEMU that can't be asked
+ * layout.c the places of guest RAM in this process
+ * ram.c the same by a guess, in a QEMU that can't be queried
  *   vcpu.c    registers, halted vCPUs, samples, snapshots
  *   cpu_state.c registers without the API
  *   sites.c   the translation callback: instrumenting sites
@@ -64,7 +64,7 @@ struct vp_tcg_vcpu {
 	struct qemu_plugin_register *handles[VP_NREGS];
 	pid_t tid;
 	/* See cpu_state.h. The vCPU's own thread's: */
-	const uint64_t *state;   /* where its registers were found; NULL: nowhere */
+	const uint64_t *state;   /* the address at which its registers were found; NULL: none */
 	const uint64_t *current; /* the same while they are those of the hit that it is in, else NULL */
 	uint32_t trials;         /* that found nothing */
 	_Atomic uint32_t where;  /* enum vp_tcg_where */
@@ -140,7 +140,7 @@ void vp_tcg_kick(void);
 
 /* layout.c */
 struct vp_tcg_layout;
-/** Can this QEMU be asked for it? */
+/** Can this QEMU be queried for it? */
 bool vp_tcg_layout_can_find(void);
 extern const struct vp_backend_ram vp_tcg_layouts;
 /** See vp_backend_ops.gpa_to_host. Any thread. */
@@ -160,7 +160,7 @@ struct vp_tcg_vcpu *vp_tcg_vcpu_create(void);
 void vp_tcg_vcpu_add(unsigned int vcpu);
 struct vp_tcg_vcpu *vp_tcg_vcpu_get(unsigned int vcpu); /* NULL: not known */
 uint64_t vp_tcg_reg(struct vp_tcg_vcpu *v, enum vp_reg reg);
-/** At a poll point: may the vCPU's registers be at @p state? Once they are found there is no other trial. */
+/** At a poll point: may the vCPU's registers be at @p state? Once they are found no other place is tried. */
 void vp_tcg_try_state(struct vp_tcg_vcpu *v, const uint64_t *state);
 void vp_tcg_on_idle(unsigned int vcpu);
 void vp_tcg_on_sample(unsigned int vcpu, void *udata);
@@ -193,8 +193,8 @@ void vp_tcg_index_destroy(struct vp_tcg_index *index);
 void vp_tcg_on_translate(struct qemu_plugin_tb *tb);
 
 /* breakpoint.c */
-/** See to it that a breakpoint is executed only where there still is one. Translation, before any other
- * callback of the instruction is registered: it may not return. */
+/** Ensure that a breakpoint is executed only where there still is one. Translation, before any other callback
+ * of the instruction is registered: it may not return. */
 void vp_tcg_check_breakpoint(struct qemu_plugin_insn *insn);
 
 /* user_sites.c */

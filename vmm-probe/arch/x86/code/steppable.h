@@ -13,7 +13,8 @@
 OT_MUST_CHECK struct ot_err *vp_x86_stepper_create(struct vp_stepper **ret);
 void vp_x86_stepper_destroy(struct vp_stepper *stepper);
 
-/** Why the instruction may not be stepped (static); NULL: it may. @p ret_name is its name for messages. */
+/** The reason why the instruction may not be stepped (static); NULL: it may. @p ret_name is its name for
+ * messages. */
 const char *vp_x86_stepper_refuses(struct vp_stepper *stepper, const uint8_t *bytes, uint8_t len,
 				   uint64_t gva, char ret_name[VP_STEPPER_NAME]);
 
