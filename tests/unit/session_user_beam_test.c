@@ -174,7 +174,7 @@ static void refused(void **state)
 	is_refused("JIT");
 	beam_image_init(&image);
 	strcpy(image.file.release, "26");
-	is_refused("another one");
+	is_refused("another release");
 	beam_image_init(&image);
 	image.file.has_release = false;
 	is_refused("etp_otp_release");
