@@ -203,6 +203,148 @@ static void the_plan(void **state)
 	ef_destroy(f);
 }
 
+/* --- stand-ins ---------------------------------------------------------------------------------------- */
+
+/* vCPU 0's process, which has the group leader that its task names. */
+static struct ef *world_of_process(void)
+{
+	struct ef *f = world();
+
+	f->facts.task_group_leader = 0x700;
+	put(f, EF_TASKS + 0x700, EF_TASKS);
+	return f;
+}
+
+static struct vp_batch_probe *add_stand_in(struct ef *f, uint32_t clause)
+{
+	struct vp_batch_probe *p = add_probe(f, clause, VP_ARGS_NONE);
+
+	p->stands_in = 1;
+	p->provider = (uint32_t)f->strings.len;
+	ot_buf_append(&f->strings, "prog*", 6);
+	return p;
+}
+
+/* The process's own probe, at the same place. */
+static struct vp_batch_probe *add_own(struct ef *f, uint32_t clause)
+{
+	struct vp_batch_probe *p = add_probe(f, clause, VP_ARGS_NONE);
+
+	((struct vp_batch_site *)(void *)f->sites.data)[p->first_site].gva = CODE;
+	p->file = 0;
+	p->process = (struct vp_batch_process){
+		.root = f->user_root & ~0x1fffull, .mm = 1, .since_ns = 77, .pid = 90
+	};
+	return p;
+}
+
+static void set_pid(struct ef *f, uint32_t pid)
+{
+	vp_fake_write(f->fake, f->kernel_root, EF_TASKS + EF_TASK_TGID, &pid, 4);
+}
+
+/* What a vCPU at the instruction calls: the site in the process, then that in the file. */
+static uint32_t fired_in_all(struct ef *f)
+{
+	struct ef_record r[MAX_RECORDS];
+
+	vp_fake_hit(f->fake, 0, CODE);
+	vp_fake_hit(f->fake, 0, OFFSET);
+	ef_switch(f);
+	return ef_records(f, 0, r, MAX_RECORDS);
+}
+
+/* In another process, in another program of the same process, and at another address: of this file too. */
+static void stands_in(void **state)
+{
+	struct ef *f = world_of_process();
+	uint32_t c = ef_clause(f, NULL);
+	(void)state;
+
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_pid));
+	ef_open(f);
+	add_stand_in(f, c);
+	ef_enable(f);
+	ef_start(f);
+	assert_int_equal(fired_in_all(f), 1);
+	add_own(f, c);
+	ef_enable(f);
+	assert_int_equal(fired(f), 0); /* its own fires */
+	assert_int_equal(fired_in_all(f), 1);
+	set_pid(f, 4711);
+	assert_int_equal(fired(f), 1);
+	assert_int_equal(fired_in_all(f), 1);
+	set_pid(f, 90);
+	put(f, EF_TASKS + EF_TASK_MM, 2);
+	assert_int_equal(fired_in_all(f), 1);
+	put(f, EF_TASKS + EF_TASK_MM, 1);
+	set_page(f, 0, 0, MAPPING | 1, 5); /* a copy of the process's own */
+	assert_int_equal(fired_in_all(f), 1);
+	assert_int_equal(fired(f), 0);
+	ef_destroy(f);
+}
+
+/* A clause whose own probe is enabled says nothing of the others at the place. */
+static void each_clause(void **state)
+{
+	struct ef *f = world_of_process();
+	uint32_t c = ef_clause(f, NULL), d = ef_clause(f, NULL);
+	(void)state;
+
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_pid));
+	ef_action(f, d, DIF_ACT_difexpr, ef_var(f, DIF_VAR_tid));
+	ef_open(f);
+	add_stand_in(f, c);
+	add_stand_in(f, d);
+	add_own(f, c);
+	add_probe(f, c, VP_ARGS_NONE); /* of every process in any case */
+	ef_enable(f);
+	ef_start(f);
+	assert_int_equal(fired(f), 2);
+	assert_int_equal(fired_in_all(f), 3);
+	ef_destroy(f);
+}
+
+/* Its provider is called as that of the process that fires. */
+static void its_name(void **state)
+{
+	static const struct {
+		uint32_t pid;
+		const char *name;
+	} processes[] = { { 90, "prog90" }, { 4194304, "prog4194304" }, { 7, "prog7" }, { 90, "prog90" } };
+	struct ef *f = world_of_process();
+	struct ef_record r[MAX_RECORDS];
+	uint32_t c = ef_clause(f, NULL), d = ef_clause(f, NULL);
+	(void)state;
+
+	ef_action(f, c, DIF_ACT_difexpr, ef_string_var(f, DIF_VAR_probeprov));
+	ef_key(f, d, ef_string_var(f, DIF_VAR_probeprov));
+	ef_agg(f, d, DIF_AGG_count, NULL, 1);
+	ef_open(f);
+	add_stand_in(f, c);
+	add_stand_in(f, d);
+	ef_enable(f);
+	ef_start(f);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(processes); i++) {
+		set_pid(f, processes[i].pid);
+		assert_true(vp_fake_hit(f->fake, 0, OFFSET));
+	}
+	ef_switch(f);
+	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 4);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(processes); i++)
+		assert_string_equal((const char *)r[i].data + 16, processes[i].name);
+	assert_int_equal(ef_agg_total(f), 4);
+	for (uint32_t n = 0; n < 3; n++) { /* in the order of the first hits */
+		const uint64_t *count;
+		const uint8_t *key;
+
+		assert_true(ef_agg_entry(f, 0, n, &key, &count));
+		assert_string_equal((const char *)key + 4, processes[n].name);
+		assert_int_equal(*count, n ? 1 : 2);
+	}
+	ef_destroy(f);
+}
+
 static void refused(struct ef *f, enum ot_err_code code)
 {
 	struct ot_err *err = ef_try_enable(f);
@@ -225,6 +367,10 @@ static void malformed(void **state)
 	add_probe(f, c, VP_ARGS_FBT_ENTRY)->process.pid = 90;
 	refused(f, OT_ERR_BAD_DATA);
 	add_probe(f, c, VP_ARGS_FBT_ENTRY)->process.root = 0x1000;
+	refused(f, OT_ERR_BAD_DATA);
+	add_own(f, c)->stands_in = 1;
+	refused(f, OT_ERR_BAD_DATA);
+	add_stand_in(f, c)->stands_in = 2;
 	refused(f, OT_ERR_BAD_DATA);
 	for (unsigned i = 0; i < 3; i++) {
 		add_probe(f, c, VP_ARGS_FBT_ENTRY);
@@ -257,7 +403,8 @@ int main(void)
 		cmocka_unit_test(in_every_process), cmocka_unit_test(only_in_its_page),
 		cmocka_unit_test(groups),           cmocka_unit_test(arguments),
 		cmocka_unit_test(the_plan),         cmocka_unit_test(malformed),
-		cmocka_unit_test(unknown_pages),
+		cmocka_unit_test(unknown_pages),    cmocka_unit_test(stands_in),
+		cmocka_unit_test(each_clause),      cmocka_unit_test(its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,7 @@ struct vp_site {
 	uint64_t file;  /* in a file, whichever process executes it (struct vp_batch_probe); else 0 */
 	uint64_t batch; /* generation; increases when a client re-enables the site after checking its bytes */
 	struct vp_engine_session *es; /* the engine's: the session whose page tables are used */
+	const struct vp_plan *plan;   /* that it is of */
 };
 
 /* A counter that a backend keeps for each vCPU. The engine creates it for one plan, as it does sites. */

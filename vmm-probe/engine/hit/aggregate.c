@@ -9,16 +9,33 @@
 #include "dif/vm/hash.h"
 #include "vmm-probe/engine/hit/buffer.h"
 #include "vmm-probe/engine/hit/keyed.h"
+#include "vmm-probe/engine/hit/stand_in.h"
 #include "vmm-probe/engine/hit/task.h"
 
 _Static_assert(VP_KEY_WORDS == DIF_AGG_RECENT_KEYS, "what is remembered is compared whole");
 
 /* --- keys of a few words ---------------------------------------------------------------------- */
 
-/* The name of the probe's that the element is. */
-static const char *text_of(const struct vp_vcpu_session *v, const struct vp_step *step)
+static uint32_t name_of(const struct vp_step *step)
 {
-	return vp_probe_text(v->ecb->probe, dif_insn_idx(step->action->object->text[0]));
+	return dif_insn_idx(step->action->object->text[0]);
+}
+
+/* The name of the probe's that the element is. */
+static const char *text_of(struct vp_vcpu_session *v, const struct vp_step *step, char room[VP_PROVIDER_MAX])
+{
+	uint32_t var = name_of(step);
+
+	return var == DIF_VAR_probeprov ? vp_provider_of(v, v->ecb->probe, room)
+					: vp_probe_text(v->ecb->probe, var);
+}
+
+static uint64_t text_word(struct vp_vcpu_session *v, const struct vp_step *step)
+{
+	uint32_t var = name_of(step);
+
+	return var == DIF_VAR_probeprov ? vp_provider_word(v, v->ecb->probe)
+					: (uintptr_t)vp_probe_text(v->ecb->probe, var);
 }
 
 enum dif_fault vp_key_evaluate(struct vp_vcpu_session *v, const struct vp_step *step)
@@ -30,7 +47,7 @@ enum dif_fault vp_key_evaluate(struct vp_vcpu_session *v, const struct vp_step *
 		vp_task_name(v, to);
 		return DIF_FAULT_NONE;
 	case VP_KEY_TEXT:
-		*to = (uintptr_t)text_of(v, step);
+		*to = text_word(v, step);
 		return DIF_FAULT_NONE;
 	case VP_KEY_VALUE:
 		break;
@@ -44,11 +61,12 @@ static void put_key(struct vp_vcpu_session *v, const struct vp_step *step)
 	uint8_t *dst = v->tuple + step->offset;
 	const void *from = &v->key[step->word];
 	size_t len = step->size;
+	char room[VP_PROVIDER_MAX];
 
 	if (step->part == VP_KEY_EXECNAME) {
 		len = VP_NAME_BYTES;
 	} else if (step->part == VP_KEY_TEXT) {
-		from = text_of(v, step);
+		from = text_of(v, step, room);
 		len = strnlen(from, step->size - 1); /* a variable's string has its NUL */
 	}
 	memset(dst - step->gap, 0, step->gap);

@@ -5,6 +5,7 @@
 #include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/hit/speculation.h"
+#include "vmm-probe/engine/hit/stand_in.h"
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/unwind.h"
 #include "vmm-probe/engine/hit/walk.h"
@@ -191,13 +192,14 @@ static int task_name(struct vp_vcpu_session *v, char *dst, uint32_t cap)
 }
 
 /* The probe that faulted, for an ERROR clause; elsewhere there is none, and the names are empty. */
-static int faulting_probe(const struct vp_vcpu_session *v, uint32_t id, char *dst, uint32_t cap)
+static int faulting_probe(struct vp_vcpu_session *v, uint32_t id, char *dst, uint32_t cap)
 {
 	const struct vp_enabled_probe *probe = v->in_error ? v->error_probe : NULL;
+	char room[VP_PROVIDER_MAX];
 
 	if (!probe)
 		return copy_string("", dst, cap);
-	return copy_string(id == DIF_VAR_errprov   ? probe->provider
+	return copy_string(id == DIF_VAR_errprov   ? vp_provider_of(v, probe, room)
 			   : id == DIF_VAR_errmod  ? probe->module
 			   : id == DIF_VAR_errfunc ? probe->function
 						   : probe->name,
@@ -207,9 +209,11 @@ static int faulting_probe(const struct vp_vcpu_session *v, uint32_t id, char *ds
 static int op_string(void *env, uint32_t id, char *dst, uint32_t cap)
 {
 	struct vp_vcpu_session *v = env;
+	char room[VP_PROVIDER_MAX];
 
 	switch (id) {
 	case DIF_VAR_probeprov:
+		return copy_string(vp_provider_of(v, v->ecb->probe, room), dst, cap);
 	case DIF_VAR_probemod:
 	case DIF_VAR_probefunc:
 	case DIF_VAR_probename:

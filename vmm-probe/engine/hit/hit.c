@@ -3,15 +3,19 @@
 #include "vmm-probe/engine/hit/agent.h"
 #include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/guard.h"
+#include "vmm-probe/engine/hit/stand_in.h"
 #include "vmm-probe/engine/hit/task.h"
 
-/* Is the vCPU where the session's site is? All ECBs of a hit are on one place. */
-static bool is_there(struct vp_vcpu_session *v)
+/* Is the vCPU where the session's site is, and is it this probe that fires there? All ECBs of a hit are on
+ * one place. Of most hits of a stand-in the process has its own, and the file need not be asked for. */
+static bool is_there(struct vp_vcpu_session *v, const struct vp_site *site, const struct vp_ecb *ecb)
 {
 	const struct vp_enabled_probe *probe = v->at->probe;
 
 	if (!probe->file)
 		return !probe->process.pid || vp_in_process(v, &probe->process);
+	if (probe->stands_in && vp_has_own(v, site, ecb))
+		return false;
 	if (!v->file_known)
 		v->in_file = vp_in_file(v, v->site_gva, probe->file, v->at->gva);
 	v->file_known = true;
@@ -71,7 +75,7 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 		vp_firing_at(v, site->enabled[i]);
 		if (v->at->syscall && !vp_in_syscall(v, v->at->syscall))
 			continue;
-		if (!is_there(v))
+		if (!is_there(v, site, ecb))
 			continue;
 		vp_guard_fire(v, ecb, &clock);
 	}

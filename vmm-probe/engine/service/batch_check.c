@@ -84,6 +84,8 @@ static struct ot_err *check_process(const struct vp_engine *engine, const struct
 {
 	const struct vp_batch_process *p = &probe->process;
 
+	if (probe->stands_in > 1 || (probe->stands_in && !probe->file))
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u stands in for none", i);
 	if (!p->pid && !probe->file)
 		return NULL;
 	if (!vp_engine_has_processes(engine))

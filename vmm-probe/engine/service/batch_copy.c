@@ -30,6 +30,7 @@ static void copy_probe(const struct vp_enabled_batch *b, const struct vp_batch_p
 	to->agent = from->agent;
 	to->process = from->process;
 	to->file = from->file;
+	to->stands_in = from->stands_in;
 }
 
 /* Arguments whose places follow from a calling convention, or none. */

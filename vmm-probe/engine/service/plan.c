@@ -162,6 +162,7 @@ static struct vp_site *add_site(struct plan_memory *m, const struct item *item)
 	site->trap = item->site->trap;
 	memcpy(site->bytes, item->site->bytes, sizeof(site->bytes));
 	site->es = item->es;
+	site->plan = &m->plan;
 	site->root = item->root;
 	site->file = item->file;
 	site->root_mask = item->es->facts.user_pgd_mask;

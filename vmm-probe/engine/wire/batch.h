@@ -145,6 +145,11 @@ struct vp_batch_probe {
 	/* Not 0: its sites are in a file of the guest's, and a hit fires in every process that executes the
 	 * file's own page. The address of its struct address_space; `process` is then unset. */
 	uint64_t file;
+	/* 1: with `file`; it stands in for the probes of processes that are not enabled yet. It fires for a
+	 * clause where no probe of the process's own does at that place; and the name of its provider ends
+	 * with an asterisk, for which the process's number is put. Else 0 */
+	uint32_t stands_in;
+	uint32_t pad;
 };
 
 /*
@@ -236,7 +241,7 @@ _Static_assert(sizeof(struct vp_batch_event) == 3 * 8 + 8 * 4, "");
 _Static_assert(sizeof(struct vp_batch_process) == 3 * 8 + 2 * 4, "");
 _Static_assert(sizeof(struct vp_batch_probe) == 10 * 4 + 8 + sizeof(struct vp_batch_event) +
 						    sizeof(struct vp_cpc_event) +
-						    sizeof(struct vp_batch_process) + 8,
+						    sizeof(struct vp_batch_process) + 8 + 2 * 4,
 	       "");
 _Static_assert(sizeof(struct vp_batch_agent) == 3 * 8 + 2 * 4 + VP_VCPUS_MAX * 16, "");
 _Static_assert(sizeof(struct vp_batch_site) == 3 * 8 + 4 + 16 + 4 + 4 + 2 + 2 + 2 * 4 + 8, "");
