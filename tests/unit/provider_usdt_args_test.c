@@ -14,6 +14,8 @@
 #define RAX     0x8877665544a3f291ull
 #define R13     2ull
 #define SYMBOLS (FX_USER + 3000)
+#define SITE    0x401234ull
+#define MOVED   0x5000ull /* what another process has everything higher by */
 
 enum { RCX = 1, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R12 = 12, R14 = 14, R15 };
 
@@ -23,7 +25,10 @@ struct world {
 	const struct vp_code_ops *code;
 	struct vp_usdt_args args;
 	struct dif_clause program;
+	uint64_t site; /* struct vp_usdt_symbols has it */
 };
+
+static uint64_t pc; /* where the program runs */
 
 static uint64_t reg(uint64_t n)
 {
@@ -33,6 +38,8 @@ static uint64_t reg(uint64_t n)
 static uint64_t array(void *env, uint32_t id, uint64_t index, enum dif_fault *fault)
 {
 	(void)env;
+	if (id == DIF_VAR_regs && index == VP_REG_PC)
+		return pc;
 	if (id != DIF_VAR_regs || index > 15)
 		*fault = DIF_FAULT_ILLOP;
 	return reg(index);
@@ -54,7 +61,7 @@ static bool find(void *arg, const char *name, size_t len, uint64_t *ret)
 
 	(void)arg;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++) {
-		*ret = SYMBOLS + 64 * i;
+		*ret = SYMBOLS + 64 * i - (pc - SITE);
 		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
 			return true;
 	}
@@ -75,6 +82,7 @@ static int setup(void **state)
 	w->fx->vm.ops = &ops;
 	vp_exprs_init(&w->exprs);
 	fx_no_error(vp_arch_code(&vp_arch_native, &w->code));
+	pc = SITE;
 	*state = w;
 	return 0;
 }
@@ -91,7 +99,7 @@ static int teardown(void **state)
 
 static void take(struct world *w, const char *text)
 {
-	const struct vp_usdt_symbols symbols = { .find = find };
+	const struct vp_usdt_symbols symbols = { .find = find, .site = w->site };
 
 	fx_no_error(vp_usdt_args_read(text, w->code, &symbols, &w->exprs, &w->args));
 	fx_no_error(vp_usdt_program(&w->args, &w->exprs, &w->program));
@@ -194,6 +202,22 @@ static void refuses(struct world *w, const char *text, unsigned n, const char *w
 	assert_true(n < w->args.count);
 	assert_int_equal(w->args.items[n].size, 0);
 	assert_int_equal(evaluate(w, n, &value), DIF_FAULT_BADADDR);
+}
+
+/* They were read in one process, and are evaluated in another, which has the file elsewhere. */
+static void moved(void **state)
+{
+	struct world *w = *state;
+
+	w->site = SITE;
+	symbols(state);
+	pc = SITE + MOVED;
+	symbols(state);
+	IS("8@%rdi 8@$7 4@(%rdi)", REG(RDI), 7, at(REG(RDI), 4));
+	refuses(w, "8@table(%r13,%r13,4) 8@%rdi", 0, "two registers");
+	w->site = 0;
+	pc = SITE;
+	IS("8@table(%r13,%r13,4) 8@%rdi", at(SYMBOLS + 128 + 10, 8), REG(RDI));
 }
 
 static void refused(void **state)
@@ -330,7 +354,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(registers), TEST(constants), TEST(memory), TEST(symbols),
+		TEST(registers), TEST(constants), TEST(memory), TEST(symbols), TEST(moved),
 		TEST(refused),   TEST(faults),    TEST(bounds), TEST(mutated),
 	};
 

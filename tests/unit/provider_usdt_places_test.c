@@ -224,6 +224,31 @@ static void honest(void **state)
 	assert_non_null(p[0].args.items[0].refused);
 }
 
+/* Of the file, whose offsets are the same in every process. */
+static void of_the_file(void **state)
+{
+	struct world *w = *state;
+	const struct vp_usdt_reader reader = { w->code, &w->all, &w->process, &w->exprs };
+	struct vp_usdt_place p;
+	bool in_file;
+
+	add_symbol(w, "table", 0x2100, 8, STT_OBJECT);
+	add_note(w, 0x1040, 0x2100, "p", "n", "8@table(%rip) 8@none(%rip) 8@%rdi");
+	p = *read_all(w, 1);
+	assert_int_equal(p.semaphore, DATA + 0x100);
+	ok(vp_usdt_place_of_file(&reader, &w->object, &p, &in_file));
+	assert_true(in_file);
+	assert_int_equal(p.site.gva, 0x1040);
+	assert_memory_equal(p.site.bytes, w->file + 0x1040, p.site.room);
+	assert_int_equal(p.semaphore, 0);
+	assert_int_equal(p.args.count, 3);
+	for (unsigned n = 0; n < 3; n++)
+		assert_int_equal(p.args.items[n].refused != NULL, n == 1);
+	p.addr = 0x9000;
+	ok(vp_usdt_place_of_file(&reader, &w->object, &p, &in_file));
+	assert_false(in_file);
+}
+
 /* A name that two objects have names neither. */
 static void symbols(void **state)
 {
@@ -364,8 +389,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(honest),        TEST(symbols), TEST(pages),    TEST(semaphores),
-		TEST(no_semaphores), TEST(forged),  TEST(repeated), TEST(many),
+		TEST(honest),        TEST(of_the_file), TEST(symbols),  TEST(pages), TEST(semaphores),
+		TEST(no_semaphores), TEST(forged),      TEST(repeated), TEST(many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

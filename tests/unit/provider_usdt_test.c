@@ -10,6 +10,8 @@
 
 #include "base/buf.h"
 #include "provider_fixture.h"
+#include "vmm-probe/provider/providers.h"
+#include "vmm-probe/provider/usdt_make.h"
 
 #define STONE "D_PROC_NODEV: it is a stone"
 
@@ -124,10 +126,66 @@ static void hints(void **state)
 	ot_buf_deinit(&out);
 }
 
+static uint64_t enabled(struct world *w, const char *provider, const char *module, uint32_t after)
+{
+	struct dif_probedesc desc = description(provider);
+	const struct vp_probe *p;
+	uint64_t n = 0;
+
+	desc.name = "turn";
+	desc.module = module;
+	assert_ok(vp_probes_match_to_enable(w->probes, &desc, after, remember, &p, &n));
+	return n;
+}
+
+/* A probe that stands in for those of new processes: enabled where every number is meant, listed nowhere. */
+static void stand_ins(void **state)
+{
+	static const char *const every[] = { "prog*", "pr*", "?rog*", "p[q-s]og*", "prog?*" };
+	static const char *const some[] = { "prog", "prog1", "prog1*", "prog?", "prog[0-9]", "p*g", "q*" };
+	static struct vp_usdt_probe own = { .file = 1 };
+	struct world *w = *state;
+	struct dif_probedesc desc = description("prog*");
+	const struct vp_probe probe = { .kind = VP_PROBE_SITE,
+					.args = VP_ARGS_SITE,
+					.provider = "prog*",
+					.module = "prog-3",
+					.function = "main",
+					.name = "turn",
+					.own = &own,
+					.stands_in = true };
+	const struct vp_probe *p;
+	uint32_t before = vp_probes_count(w->probes);
+	uint64_t n = 0;
+
+	assert_ok(vp_probes_add(w->probes, &vp_provider_usdt, &probe));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(every); i++)
+		assert_int_equal(enabled(w, every[i], "", 0), 1);
+	assert_int_equal(enabled(w, "prog*", "prog-3", before), 1);
+	assert_int_equal(enabled(w, "prog*", "prog-3", before + 1), 0);
+	assert_int_equal(enabled(w, "prog*", "other", 0), 0);
+	assert_ok(vp_probes_set_processes(w->probes, NULL));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(some); i++) {
+		struct dif_probedesc other = { .provider = some[i], .name = "turn" };
+		struct ot_err *err = vp_probes_match_to_enable(w->probes, &other, 0, remember, &p, &n);
+
+		assert_true(err || !n);
+		ot_err_destroy(err);
+	}
+	desc.name = "turn";
+	assert_ok(vp_probes_set_processes(w->probes, "it is a stone"));
+	assert_ok(vp_probes_match(w->probes, &desc, true, remember, &p, &n));
+	assert_int_equal(n, 0);
+	desc = (struct dif_probedesc){ .id = before + 1 };
+	assert_ok(vp_probes_match(w->probes, &desc, true, remember, &p, &n));
+	assert_int_equal(n, 0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = { TEST(numbers), TEST(target), TEST(bad_numbers), TEST(hints) };
+	const struct CMUnitTest tests[] = { TEST(numbers), TEST(target), TEST(bad_numbers), TEST(hints),
+					    TEST(stand_ins) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

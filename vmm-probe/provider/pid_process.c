@@ -27,6 +27,7 @@ static struct ot_err *create(struct vp_guest *guest, struct vp_pid_processes **r
 	ot_map_init(&p->made);
 	ot_map_init(&p->files);
 	ot_map_init(&p->noted);
+	ot_map_init(&p->stood_in);
 	vp_exprs_init(&p->exprs);
 	*ret = p;
 	return NULL;
@@ -57,6 +58,7 @@ void vp_pid_processes_destroy(struct vp_pid_processes *processes)
 	ot_map_deinit(&processes->made);
 	ot_map_deinit(&processes->files);
 	ot_map_deinit(&processes->noted);
+	ot_map_deinit(&processes->stood_in);
 	vp_exprs_deinit(&processes->exprs);
 	vp_processes_close(processes->ps);
 	free(processes);

@@ -66,12 +66,15 @@ struct vp_pid_processes {
 	struct vp_processes *ps;
 	struct vp_pid_process **list; /* owned, each too */
 	size_t count, cap;
-	struct ot_map done;    /* descriptions whose probes were made, as text: 1 + the process's reading */
-	uint32_t nobjects;     /* that were found in them */
-	struct ot_map made;    /* the probes of functions that were made: pid_function.c's */
-	struct ot_map files;   /* numbers of files, by struct vp_file_id: user.c's */
-	struct ot_map noted;   /* providers of files' notes, by struct vp_file_id: usdt_files.c's */
-	uint32_t nstatic;      /* static probes that were made: usdt_make.c's */
+	struct ot_map done;  /* descriptions whose probes were made, as text: 1 + the process's reading */
+	uint32_t nobjects;   /* that were found in them */
+	struct ot_map made;  /* the probes of functions that were made: pid_function.c's */
+	struct ot_map files; /* numbers of files, by struct vp_file_id: user.c's */
+	struct ot_map noted; /* providers of files' notes, by struct vp_file_id: usdt_files.c's */
+	uint32_t nstatic;    /* static probes that were made: usdt_make.c's */
+	/* usdt_stand_in.c's: can there be stand-ins, and the places that have one: by file and address */
+	enum { VP_STAND_INS_UNKNOWN, VP_STAND_INS_POSSIBLE, VP_STAND_INS_IMPOSSIBLE } stand_ins;
+	struct ot_map stood_in;
 	uint32_t walks;        /* calls of vp_pid_process_each() */
 	struct vp_exprs exprs; /* what the programs of their sites are made of */
 };

@@ -31,6 +31,8 @@ struct vp_probe {
 	uint64_t size;       /* of the function, bytes; 0: unknown */
 	const void *own;     /* the provider's data; NULL: none */
 	const char *refused; /* why it can't be enabled; NULL: it can. Only -lv lists refused probes */
+	bool stands_in;      /* for those of processes that have none yet (vp_batch_probe.stands_in): it is
+			      * enabled with these, and neither listed nor counted */
 };
 
 /** Create the registry and publish every provider's probes. @p guest may be NULL (no guest: dtrace,
@@ -96,11 +98,13 @@ OT_MUST_CHECK struct ot_err *vp_probes_match(struct vp_probes *probes, const str
 					     bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
 					     uint64_t *ret_count);
 
-/** The same for probes whose id is above @p after only. */
-OT_MUST_CHECK struct ot_err *vp_probes_match_after(struct vp_probes *probes, const struct dif_probedesc *desc,
-						   uint32_t after,
-						   bool (*each)(void *arg, const struct vp_probe *probe),
-						   void *arg, uint64_t *ret_count);
+/** The same for what is to be enabled: with the stand-ins of processes, where @p desc means all of these, and
+ * without refused probes. @p after not 0: those whose id is above it, and none of that name before is asked
+ * for. */
+OT_MUST_CHECK struct ot_err *vp_probes_match_to_enable(struct vp_probes *probes,
+						       const struct dif_probedesc *desc, uint32_t after,
+						       bool (*each)(void *arg, const struct vp_probe *probe),
+						       void *arg, uint64_t *ret_count);
 
 /** Publish the probes of the modules that came since vp_guest_arrivals() was @p since
  * (vp_guest_modules_update()). Those of modules that are gone stay in the registry, and match as before.

@@ -36,6 +36,7 @@ struct matcher {
 	struct field provider, module, function, name;
 	bool module_elsewhere; /* the module is another system's kernel */
 	bool with_refused;
+	bool to_enable; /* with stand-ins */
 	uint32_t after; /* only ids above this one */
 	bool (*each)(void *arg, const struct vp_probe *probe);
 	void *arg;
@@ -61,12 +62,21 @@ static bool module_matches(struct matcher *m, const struct vp_probe_entry *e)
 	       (e->provider->is_module && e->provider->is_module(&e->probe, m->module.pattern));
 }
 
+/* A stand-in is of every process, so that a number must not matter to the provider's pattern. In the name
+ * that it is compared with an asterisk stands for the number. */
+static bool means_stand_ins(const struct matcher *m)
+{
+	const char *pattern = m->provider.pattern;
+
+	return m->to_enable && (!pattern || pattern[strlen(pattern) - 1] == '*');
+}
+
 /* False: the callback ended the match. */
 static bool try_probe(struct matcher *m, struct vp_probe_entry *e)
 {
 	const struct vp_probe *p = &e->probe;
 
-	if (p->id <= m->after || (p->refused && !m->with_refused))
+	if (p->id <= m->after || (p->refused && !m->with_refused) || (p->stands_in && !means_stand_ins(m)))
 		return true;
 	/* Cheapest first: results for names and providers are often kept, those for functions are not. */
 	if (!field_match(&m->provider, p->provider) || !field_match(&m->name, p->name) ||
@@ -188,14 +198,17 @@ struct ot_err *vp_probes_match(struct vp_probes *probes, const struct dif_probed
 	return NULL;
 }
 
-struct ot_err *vp_probes_match_after(struct vp_probes *probes, const struct dif_probedesc *desc,
-				     uint32_t after, bool (*each)(void *arg, const struct vp_probe *probe),
-				     void *arg, uint64_t *ret_count)
+struct ot_err *vp_probes_match_to_enable(struct vp_probes *probes, const struct dif_probedesc *desc,
+					 uint32_t after,
+					 bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
+					 uint64_t *ret_count)
 {
-	struct matcher m = { .probes = probes, .after = after, .each = each, .arg = arg };
+	struct matcher m = { .probes = probes, .to_enable = true, .after = after, .each = each, .arg = arg };
 
 	if (!desc->id)
 		OT_TRY(match(&m, desc));
+	else if (!after)
+		OT_TRY(match_id(probes, &m, desc->id));
 	*ret_count = m.count;
 	return NULL;
 }

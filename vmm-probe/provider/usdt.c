@@ -90,7 +90,11 @@ static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *pro
 
 static void fill(const struct vp_probe *probe, struct vp_batch_probe *bp)
 {
-	bp->process = own_of(probe)->process;
+	const struct vp_usdt_probe *own = own_of(probe);
+
+	bp->process = own->process;
+	bp->file = own->file;
+	bp->stands_in = probe->stands_in;
 }
 
 static const char *asleep(const struct vp_probes *probes, const struct vp_probe *probe)

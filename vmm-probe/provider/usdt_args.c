@@ -13,6 +13,7 @@ static const char no_size[] = "it does not begin with a size (8@…)";
 static const char bad_size[] = "its size is not 1, 2, 4 or 8 bytes";
 static const char is_float[] = "it is a floating-point number";
 static const char no_symbol[] = "the file has no symbol of that name, or several";
+static const char no_room[] = "its address is the sum of a symbol's and of two registers'";
 
 static bool is_space(char c)
 {
@@ -64,16 +65,46 @@ struct making {
 	struct vp_exprs *exprs;
 };
 
-/* NULL, with arg->value, or the reason why there is none. */
-static const char *find_value(const struct making *m, const struct vp_asm_operand *op,
-			      struct vp_usdt_arg *arg)
+/* The instruction pointer becomes a part of the address. */
+static bool add_pc(struct vp_asm_operand *op)
 {
-	uint64_t symbol = 0;
-	unsigned size = arg->size;
+	if (op->has_base && op->has_index)
+		return false;
+	if (op->has_base) {
+		op->index = op->base;
+		op->has_index = true;
+		op->scale = 0;
+	}
+	op->has_base = true;
+	op->base = VP_REG_PC;
+	return true;
+}
 
-	if (op->symbol &&
-	    (!m->symbols->find || !m->symbols->find(m->symbols->arg, op->symbol, op->symbol_len, &symbol)))
+/* NULL, with *ret 0 if the operand has no symbol, or why its address is not known. */
+static const char *find_symbol(const struct making *m, struct vp_asm_operand *op, uint64_t *ret)
+{
+	const struct vp_usdt_symbols *all = m->symbols;
+
+	*ret = 0;
+	if (!op->symbol)
+		return NULL;
+	if (!all->find || !all->find(all->arg, op->symbol, op->symbol_len, ret))
 		return no_symbol;
+	if (all->site && !add_pc(op))
+		return no_room;
+	*ret -= all->site;
+	return NULL;
+}
+
+/* NULL, with arg->value, or why there is none. */
+static const char *find_value(const struct making *m, struct vp_asm_operand *op, struct vp_usdt_arg *arg)
+{
+	unsigned size = arg->size;
+	uint64_t symbol;
+	const char *why = find_symbol(m, op, &symbol);
+
+	if (why)
+		return why;
 	if (op->kind == VP_ASM_REG)
 		size = op->size < size ? op->size : size;
 	const struct vp_expr *e = vp_operand_value(m->exprs, op, symbol, arg->size);

@@ -34,6 +34,9 @@ struct vp_usdt_symbols {
 	/* The address, in the process, of the one symbol with this name of @p len bytes. False: the file has
 	 * none, or several. NULL: no symbol is known. */
 	bool (*find)(void *arg, const char *name, size_t len, uint64_t *ret);
+	/* Not 0: where the arguments' instruction is. A symbol is then as far from the instruction pointer as
+	 * it is from there, in whichever process; else it is at its address. */
+	uint64_t site;
 };
 
 /** Read @p text, the note's arguments, which is borrowed by *ret. Values are in @p exprs. Time is bounded by

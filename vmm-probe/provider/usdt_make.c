@@ -16,6 +16,7 @@
 #include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/tracepoint_sites.h"
 #include "vmm-probe/provider/usdt_files.h"
+#include "vmm-probe/provider/usdt_stand_in.h"
 
 #define DIGITS     "0123456789"
 #define DIGITS_MAX 10 /* of a process's number */
@@ -194,6 +195,9 @@ static struct ot_err *make_of_object(struct making *m)
 		if (i < all.count && is_same_probe(&all.items[from], &all.items[i]))
 			continue;
 		OT_TRY(add_probe(m, &all.items[from], i - from));
+		if (all.whole)
+			OT_TRY(vp_usdt_stand_in(m->probes, &m->reader, m->object, m->module, &all.items[from],
+						i - from));
 		from = i;
 	}
 	if (m->object->pages)

@@ -181,7 +181,7 @@ static bool find_symbol(void *arg, const char *name, size_t len, uint64_t *ret)
 
 static struct ot_err *complete(struct reading *g, struct vp_usdt_place *p)
 {
-	const struct vp_usdt_symbols symbols = { g->object, find_symbol };
+	const struct vp_usdt_symbols symbols = { g->object, find_symbol, 0 };
 
 	OT_TRY(vp_budget_check());
 	OT_TRY(find_function(g, p));
@@ -244,4 +244,18 @@ struct ot_err *vp_usdt_places_read(const struct vp_usdt_reader *reader, struct v
 	struct ot_err *err = read_places(&g, ret);
 	free(g.list);
 	return err;
+}
+
+struct ot_err *vp_usdt_place_of_file(const struct vp_usdt_reader *reader, struct vp_pid_object *object,
+				     struct vp_usdt_place *place, bool *ret)
+{
+	const struct vp_usdt_symbols symbols = { object, find_symbol, place->site.gva };
+	uint64_t offset;
+
+	*ret = vp_elf_offset(&object->elf, place->addr, 1, &offset);
+	if (!*ret)
+		return NULL;
+	place->site.gva = offset;
+	place->semaphore = 0;
+	return vp_usdt_args_read(place->text, reader->code, &symbols, reader->exprs, &place->args);
 }

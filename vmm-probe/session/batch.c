@@ -251,8 +251,8 @@ static struct ot_err *enable_late(struct enabling *e)
 
 	if (!vp_clause_wants_guest(e->s, clause, e->registry))
 		return NULL;
-	OT_TRY(vp_probes_match_after(registry(e->s, e->registry), &clause->probe, e->after, enable_one, e,
-				     &count));
+	OT_TRY(vp_probes_match_to_enable(registry(e->s, e->registry), &clause->probe, e->after, enable_one, e,
+					 &count));
 	return e->err;
 }
 
@@ -264,7 +264,7 @@ static struct ot_err *enable_in(struct enabling *e)
 
 	if (!vp_clause_wants_guest(s, clause, e->registry))
 		return NULL;
-	OT_TRY(vp_probes_match(registry(s, e->registry), &clause->probe, false, enable_one, e, &count));
+	OT_TRY(vp_probes_match_to_enable(registry(s, e->registry), &clause->probe, 0, enable_one, e, &count));
 	return e->err;
 }
 
