@@ -14,6 +14,7 @@ from lib.programs import run
 from lib.scenario import main, only_full
 
 ARGS = 5
+SHORT = 6  # lives of a round
 # Values that the note of "partly" does not let a program have.
 REFUSED = {"partly": {0: "floating-point", 1: "in a thread.s own memory", 2: "no symbol of that name"}}
 
@@ -113,6 +114,45 @@ class Usdt(StaticProbes):
             self.assertEqual(self.settled(trace, pid), seen + self.times, trace.story())
             self.assertLessEqual(seen, (self.rounds[name] - 1) * self.times)
         trace.stop()
+
+    def test_known_file(self):
+        """Programs of a file that has been met, and their children: from their first instruction on, with the arguments and names of
+        one that was there; one that goes on has each pass once, also while its own probes come."""
+        self.start("there")
+        trace = self.outsight.trace(
+            self.vm, """probed*:::registers { @n[pid] = count(); @p[probeprov] = count(); }
+                        probed*:::symbols { @s[pid] = sum(arg0); @s[pid] = sum(arg1); @s[pid] = sum(arg2); }
+                        probed*::left:twice-* { @l[execname, probefunc] = count(); }
+                        probed*:::registers /probeprov != strjoin("probed", lltostr(pid))/ { printf("wrong %s\\n", probeprov); }
+                        tick-4hz { printa("now %d %@d\\n", @n); }
+                        END { printa("n %d %@d\\n", @n); printa("p %s %@d\\n", @p); printa("s %d %@d\\n", @s); printa("%s %s %@d\\n", @l); }""")
+        pid = self.start("long")
+        while len(re.findall(rf"(?m)^now {pid} ", trace.out)) < 8:  # two seconds, in which its own probes come
+            self.work(pid, "long")
+        said = self.work(pid, "long")
+        self.vm.check(f"for i in $(seq {SHORT}); do probed {self.times} once & done >/tmp/said.short; wait")
+        trace.stop()
+        rounds, sums = self.rounds["long"], sum(said["symbols"][1]) // self.rounds["long"]
+        for row, each in (("n", self.times), ("p", self.times), ("s", sums)):
+            found = {key.removeprefix("probed"): int(n) for key, n in re.findall(rf"(?m)^{row} (\S+) (-?\d+)$", trace.out)}
+            self.assertEqual(found.pop(str(pid), None), rounds * each, f"{row}: {trace.story()}")
+            self.assertEqual(list(found.values()), [each] * 2 * SHORT, f"{row}: {trace.story()}")
+        self.assertIn(f"probed left {(rounds + 2 * SHORT) * self.times // 2}", trace.out, trace.story())
+        self.assertNotIn("wrong", trace.out)
+
+    def test_inherited(self):
+        """A probe with a semaphore fires in a child from its beginning: the page is its parent's, or its copy of that."""
+        one = self.start("one", "copy")
+        trace = self.outsight.trace(self.vm, 'probed*:::guarded { @[pid] = count(); } END { printa("%d %@d\\n", @); }')
+        for nth in range(1, SHORT + 1):
+            self.vm.check(f"kill -USR2 {one}")
+            self.wait_lines("^child [0-9]", nth, "one")
+            child = re.findall(r"(?m)^child (\d+)$", self.vm.check("cat /tmp/said.one"))[-1]
+            self.vm.check(f"kill -USR1 {child}")
+            self.wait_lines("^child.s [1-9]", nth, "one")
+        trace.stop()
+        children = re.findall(r"(?m)^child (\d+)$", self.vm.check("cat /tmp/said.one"))
+        self.assertEqual(dict(re.findall(r"(?m)^(\d+) (\d+)$", trace.out)), dict.fromkeys(children, str(self.times)), trace.story())
 
     @only_full
     def test_loaded_later(self):

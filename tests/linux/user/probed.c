@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * probed N [on] [copy]
+ * probed N once
  *
  * A program with static probes, whose notes have each form of an argument. At each SIGUSR1 it goes N times
  * past each, and then prints how often it has passed each in all, and the sum of each argument's values, as
@@ -11,7 +12,8 @@
  *     done
  *
  * It prints "ready" before the first SIGUSR1. At each SIGUSR2 it becomes two: the child prints "child PID",
- * and at its SIGUSR1 "child's VALUE", and ends.
+ * and at its SIGUSR1 goes N times past the probe with the semaphore, prints "child's VALUE", and ends.
+ * "once": it does all that at once, with a child that does so too, and ends.
  *
  * "on": it wants its own probe with a semaphore, as programs do whose tracing was switched on. "copy": a
  * child has its own copy of the semaphore's page.
@@ -22,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "note.h"
@@ -162,6 +165,12 @@ static void pass(long i)
 	guarded(i);
 }
 
+static void pass_all(long n)
+{
+	for (long i = 0; i < n; i++)
+		pass(i);
+}
+
 static void report(void)
 {
 	for (int r = 0; r < ROWS; r++) {
@@ -174,7 +183,7 @@ static void report(void)
 	dprintf(1, "done\n");
 }
 
-static void be_two(const sigset_t *signals, bool copy)
+static void be_two(const sigset_t *signals, long n, bool copy)
 {
 	int signal;
 
@@ -184,8 +193,24 @@ static void be_two(const sigset_t *signals, bool copy)
 		touched++;
 	dprintf(1, "child %d\n", getpid());
 	sigwait(signals, &signal);
+	for (long i = 0; i < n; i++)
+		guarded(i);
 	dprintf(1, "child's %d\n", probed_semaphore);
 	exit(0);
+}
+
+/* The child has passed nothing before. */
+static int pass_once(long n)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	pass_all(n);
+	if (child && waitpid(child, &status, 0) != child)
+		return 1;
+	if (child)
+		report();
+	return status != 0;
 }
 
 static bool has_word(char **argv, const char *word)
@@ -202,6 +227,8 @@ int main(int argc, char **argv)
 	sigset_t signals;
 	int signal;
 
+	if (has_word(argv, "once"))
+		return pass_once(n);
 	if (has_word(argv, "on"))
 		probed_semaphore++;
 	sigemptyset(&signals);
@@ -213,11 +240,10 @@ int main(int argc, char **argv)
 		if (sigwait(&signals, &signal))
 			return 1;
 		if (signal == SIGUSR2) {
-			be_two(&signals, has_word(argv, "copy"));
+			be_two(&signals, n, has_word(argv, "copy"));
 			continue;
 		}
-		for (long i = 0; i < n; i++)
-			pass(i);
+		pass_all(n);
 		report();
 	}
 }
