@@ -74,17 +74,19 @@ class Program:
     """bench/guest/user in the guest, or another program that does as it does, waiting for its signals."""
 
     def __init__(self, guest, name, calls=CALLS, command="user"):
-        self.guest, self.out, self.calls, self.rounds = guest, f"/tmp/{name}.out", calls, 0
-        self.pid = int(guest.check(f"{command} {calls} >{self.out} & echo $!"))
-        self._wait("ready", 1)
+        self.guest, self.said, self.calls = guest, f"/tmp/{name}.said", calls
+        # A pipe that stays open, so that what is said waits for its reader.
+        guest.check(f"mkfifo {self.said}; sleep 1000000 <>{self.said} >/dev/null 2>&1 &")
+        self.pid = int(guest.check(f"{command} {calls} >{self.said} & echo $!"))
+        self._wait("ready")
 
-    def _wait(self, word, count):
-        self.guest.check(f"until [ $(grep -c {word} {self.out}) -ge {count} ]; do sleep 0.05; done", 300)
+    def _wait(self, word):
+        """The shell sleeps meanwhile: what it did would be counted as the program's."""
+        self.guest.check(f"while read line; do [ \"$line\" = {word} ] && break; done <{self.said}", 300)
 
     def work(self, signal):
-        self.rounds += 1
         self.guest.check(f"kill -{signal} {self.pid}")
-        self._wait("done", self.rounds)
+        self._wait("done")
 
     def time(self, signal):
         """ns a call, of QEMU's CPU time. It runs once before: a change of probes drops QEMU's translations."""
