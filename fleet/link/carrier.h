@@ -27,10 +27,13 @@ struct fl_carrier_ops {
 	 * more can be. NULL: never. */
 	bool (*busy)(struct fl_carrier *c);
 	/** The next packet, borrowed until the next call; *ret_len 0: there is none now. GUEST_GONE is never
-	 * used; OS with EPIPE: the other end has closed. */
+	 * used; OS: the other end has closed. */
 	struct ot_err *(*receive)(struct fl_carrier *c, const void **ret, size_t *ret_len);
 	/** Readable when receive() may have a packet; and writable, if *ret_out, when more can be sent. */
 	int (*fd)(struct fl_carrier *c, bool *ret_out);
+	/** What is said besides packets, as by ssh of why it ends, goes to @p say, from within receive():
+	 * lines of another's choice, without controls. NULL: nothing is. */
+	void (*listen)(struct fl_carrier *c, void (*say)(void *arg, const char *line), void *arg);
 	void (*destroy)(struct fl_carrier *c);
 };
 
@@ -43,10 +46,18 @@ struct fl_carrier {
  * the carrier's, also after an error; they may be the same socket. */
 OT_MUST_CHECK struct ot_err *fl_pipe_create(int in, int out, struct fl_carrier **ret);
 
+/** What has come over a pipe carrier and is no packet yet, or none; borrowed until its next receive(). */
+size_t fl_pipe_rest(const struct fl_carrier *c, const void **ret);
+
 /** ssh.c: run `ssh HOST outsight-serve --stdio` and talk to it; the process ends with the carrier. @p host as
  * ssh takes it ("user@host"), checked not to begin with '-'. $OUTSIGHT_SSH, if set, replaces the words before
- * HOST, split at spaces. */
+ * HOST, split at spaces: FL_SSH_WORDS. */
 OT_MUST_CHECK struct ot_err *fl_ssh_create(const char *host, struct fl_carrier **ret);
+
+/* Without a terminal and its questions, for which no moment is good when there are several hosts, and without
+ * what a configuration has for sessions that somebody sits at. */
+#define FL_SSH_WORDS \
+	"ssh -T -o BatchMode=yes -o ConnectTimeout=10 -o RemoteCommand=none -o ClearAllForwardings=yes"
 
 static inline void fl_carrier_destroy(struct fl_carrier *c)
 {

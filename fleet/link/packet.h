@@ -14,6 +14,7 @@
 #include "fleet/link/link.h"
 #include "fleet/link/seal.h"
 
+#define FL_PACKET_MAGIC  0x316c464fu /* "OFl1", at its beginning */
 #define FL_PACKET_HEADER 40
 #define FL_PAYLOAD_MAX   (FL_PACKET_MAX - FL_PACKET_HEADER - FL_SEAL_OVERHEAD)
 

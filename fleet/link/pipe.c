@@ -182,6 +182,14 @@ static struct ot_err *op_receive(struct fl_carrier *c, const void **ret, size_t 
 	}
 }
 
+size_t fl_pipe_rest(const struct fl_carrier *c, const void **ret)
+{
+	const struct pipe_carrier *p = (const struct pipe_carrier *)c;
+
+	*ret = p->room + p->got_at;
+	return p->got - p->got_at;
+}
+
 static int op_fd(struct fl_carrier *c, bool *ret_out)
 {
 	struct pipe_carrier *p = pipe_of(c);

@@ -1,25 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A carrier through ssh: its standard input and output are a socket, which a pipe carrier speaks over. */
+/* A carrier through ssh: its standard input and output are a socket, which a pipe carrier speaks over, and
+ * its standard error is a pipe, whose lines are shown with the host's name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/thread.h"
+#include "base/utf8.h"
 #include "fleet/link/carrier.h"
+#include "fleet/link/lines.h"
+#include "fleet/link/packet.h"
 
 #define WORDS_MAX   64
 /* How long ssh has to end when its input has ended, and then when it is told to. */
 #define PATIENCE_NS 500000000ull
+/* A packet's length and its magic: what does not have that is none. */
+#define BEGINNING   8
+#define QUOTED_MAX  60
+
+/* Of a shell, which sshd has run the command by. */
+enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
 struct ssh_carrier {
 	struct fl_carrier base;
 	struct fl_carrier *pipe;
-	pid_t pid; /* 0: it has ended */
+	struct fl_lines lines;
+	int epoll;  /* of the pipe and the lines */
+	bool waits; /* it waits until the pipe can be written */
+	bool heard; /* a packet has come, so what answers is outsight-serve */
+	pid_t pid;  /* 0: it has ended */
 	int status;
 	char *host;
 };
@@ -47,33 +62,122 @@ static void wait_until(struct ssh_carrier *s, uint64_t until)
 	}
 }
 
+/* Ask for the event that more can be written only while that means something. */
+static int update_waiting(struct ssh_carrier *s)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	bool waits;
+	int fd = s->pipe->ops->fd(s->pipe, &waits);
+
+	if (waits)
+		event.events |= EPOLLOUT;
+	if (waits != s->waits && !epoll_ctl(s->epoll, EPOLL_CTL_MOD, fd, &event))
+		s->waits = waits;
+	return s->epoll;
+}
+
 static struct ot_err *op_send(struct fl_carrier *c, const void *packet, size_t len)
 {
 	struct ssh_carrier *s = ssh_of(c);
+	struct ot_err *err = s->pipe->ops->send(s->pipe, packet, len);
 
-	return s->pipe->ops->send(s->pipe, packet, len);
+	update_waiting(s);
+	return err;
+}
+
+/* --- what comes ------------------------------------------------------------------------------------------ */
+
+/* Text that has come before the first packet: somebody else's than outsight-serve's, which has sent nothing
+ * else. Less than a beginning is text once nothing follows. */
+static bool is_noise(const struct ssh_carrier *s, bool is_all)
+{
+	const void *data;
+	size_t len = fl_pipe_rest(s->pipe, &data);
+
+	if (s->heard || len < BEGINNING)
+		return !s->heard && len && is_all;
+
+	struct fl_reader r = fl_reader_of((const uint8_t *)data + 4, 4);
+
+	return fl_get_u32(&r) != FL_PACKET_MAGIC;
+}
+
+static struct ot_err *noise(const struct ssh_carrier *s)
+{
+	char text[QUOTED_MAX + 1] = "";
+	const void *rest;
+	size_t len = fl_pipe_rest(s->pipe, &rest), n = 0;
+	const char *data = rest;
+
+	while (len && (*data == '\n' || *data == '\r'))
+		data++, len--;
+	for (; n < len && n < QUOTED_MAX && data[n] != '\n' && data[n] != '\r'; n++)
+		text[n] = data[n] ? data[n] : '?';
+	ot_utf8_tame_string(text);
+	return ot_err_new(OT_ERR_BAD_DATA,
+			  "something there prints before outsight-serve begins: \"%s\"; where there is no "
+			  "terminal, the shell's startup files, such as ~/.bashrc, must print nothing",
+			  text);
+}
+
+/* What to do about ssh's end, as far as its status tells; "": nothing is known. */
+static const char *advice(const struct ssh_carrier *s)
+{
+	if (s->heard)
+		return "";
+	switch (WEXITSTATUS(s->status)) {
+	case STATUS_NOT_FOUND:
+		return ": outsight-serve is not there, or not in the PATH of a shell without a terminal";
+	case STATUS_NOT_EXECUTABLE:
+		return ": outsight-serve can't be executed there";
+	default:
+		return strstr(s->lines.last, "Permission denied (")
+			   ? ": it asks for no password here, so a key that needs none or an agent has to do"
+			   : "";
+	}
+}
+
+/* ssh has closed, so it is about to end, and what it says of the reason is its status. @err is consumed. */
+static struct ot_err *why_closed(struct ssh_carrier *s, struct ot_err *err)
+{
+	wait_until(s, ot_now_ns() + PATIENCE_NS);
+	fl_lines_read(&s->lines);
+	if (s->pid || !WIFEXITED(s->status) || (!WEXITSTATUS(s->status) && s->heard))
+		return err;
+	ot_err_destroy(err);
+	return ot_err_new(OT_ERR_OS, "ssh to %s ended with status %d%s", s->host, WEXITSTATUS(s->status),
+			  advice(s));
 }
 
 static struct ot_err *op_receive(struct fl_carrier *c, const void **ret, size_t *ret_len)
 {
 	struct ssh_carrier *s = ssh_of(c);
 	struct ot_err *err = s->pipe->ops->receive(s->pipe, ret, ret_len);
+	const bool closed = err && ot_err_errno(err) == EPIPE;
 
-	if (!err || ot_err_errno(err) != EPIPE)
-		return err;
-	/* ssh has closed, so it is about to end, and what it says of the reason is its status. */
-	wait_until(s, ot_now_ns() + PATIENCE_NS);
-	if (s->pid || !WIFEXITED(s->status) || !WEXITSTATUS(s->status))
-		return err;
-	ot_err_destroy(err);
-	return ot_err_os(EPIPE, "ssh to %s ended with status %d", s->host, WEXITSTATUS(s->status));
+	fl_lines_read(&s->lines);
+	update_waiting(s);
+	if (!err && *ret_len)
+		s->heard = true;
+	else if (is_noise(s, closed)) {
+		ot_err_destroy(err);
+		return noise(s);
+	}
+	return closed ? why_closed(s, err) : err;
+}
+
+static void op_listen(struct fl_carrier *c, void (*say)(void *arg, const char *line), void *arg)
+{
+	struct ssh_carrier *s = ssh_of(c);
+
+	s->lines.say = say;
+	s->lines.arg = arg;
 }
 
 static int op_fd(struct fl_carrier *c, bool *ret_out)
 {
-	struct ssh_carrier *s = ssh_of(c);
-
-	return s->pipe->ops->fd(s->pipe, ret_out);
+	*ret_out = false;
+	return update_waiting(ssh_of(c));
 }
 
 static bool op_busy(struct fl_carrier *c)
@@ -83,12 +187,17 @@ static bool op_busy(struct fl_carrier *c)
 	return s->pipe->ops->busy(s->pipe);
 }
 
+/* --- life ------------------------------------------------------------------------------------------------ */
+
 static void op_destroy(struct fl_carrier *c)
 {
 	struct ssh_carrier *s = ssh_of(c);
 	static const int signals[] = { SIGTERM, SIGKILL };
 
 	fl_carrier_destroy(s->pipe);
+	fl_lines_close(&s->lines);
+	if (s->epoll >= 0)
+		close(s->epoll);
 	wait_until(s, ot_now_ns() + PATIENCE_NS);
 	for (unsigned i = 0; i < OT_ARRAY_SIZE(signals) && s->pid; i++) {
 		kill(s->pid, signals[i]);
@@ -100,14 +209,16 @@ static void op_destroy(struct fl_carrier *c)
 
 /* The child, on its way to being ssh. Ctrl-C is the operator's process's to answer: it says STOP, for which
  * ssh is needed. ssh leaves what was ignored ignored. */
-static OT_NORETURN void become(char *const *argv, int sock, int report)
+static OT_NORETURN void become(char *const *argv, int sock, int said, int report)
 {
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGPIPE, SIG_DFL);
 	ot_signals_unblock();
-	sock = fcntl(sock, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); /* it may be one of those two */
-	if (dup2(sock, STDIN_FILENO) >= 0 && dup2(sock, STDOUT_FILENO) >= 0)
+	/* they may be of those three */
+	sock = fcntl(sock, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	said = fcntl(said, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (dup2(sock, STDIN_FILENO) >= 0 && dup2(sock, STDOUT_FILENO) >= 0 && dup2(said, STDERR_FILENO) >= 0)
 		execvp(argv[0], argv);
 
 	int err = errno;
@@ -115,7 +226,7 @@ static OT_NORETURN void become(char *const *argv, int sock, int report)
 	_exit(write(report, &err, sizeof(err)) == sizeof(err) ? 126 : 127);
 }
 
-static struct ot_err *start(char *const *argv, int sock, pid_t *ret_pid)
+static struct ot_err *start(char *const *argv, int sock, int said, pid_t *ret_pid)
 {
 	int report[2], failed = 0;
 
@@ -125,7 +236,7 @@ static struct ot_err *start(char *const *argv, int sock, pid_t *ret_pid)
 	pid_t pid = fork();
 
 	if (!pid)
-		become(argv, sock, report[1]);
+		become(argv, sock, said, report[1]);
 
 	int err = errno;
 
@@ -157,7 +268,7 @@ static bool is_host(const char *host)
 }
 
 /* Start what $OUTSIGHT_SSH has, or ssh; *words is cut up. */
-static struct ot_err *start_words(char *words, const char *host, int sock, pid_t *ret_pid)
+static struct ot_err *start_words(char *words, const char *host, int sock, int said, pid_t *ret_pid)
 {
 	char *argv[WORDS_MAX + 4], *rest = NULL;
 	size_t n = 0;
@@ -173,29 +284,52 @@ static struct ot_err *start_words(char *words, const char *host, int sock, pid_t
 	argv[n++] = (char *)(uintptr_t) "outsight-serve";
 	argv[n++] = (char *)(uintptr_t) "--stdio";
 	argv[n] = NULL;
-	return start(argv, sock, ret_pid);
+	return start(argv, sock, said, ret_pid);
+}
+
+/* Wait for both at one descriptor. */
+static struct ot_err *watch(struct ssh_carrier *s)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	bool waits;
+
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->lines.fd, &event) < 0 ||
+	    epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->pipe->ops->fd(s->pipe, &waits), &event) < 0)
+		return ot_err_os(errno, "waiting for ssh");
+	return NULL;
 }
 
 static struct ot_err *open_ssh(struct ssh_carrier *s, const char *host)
 {
 	const char *set = getenv("OUTSIGHT_SSH");
-	ot_auto_free char *words = strdup(set ? set : "ssh");
-	int socks[2];
+	ot_auto_free char *words = strdup(set ? set : FL_SSH_WORDS);
+	int socks[2], said[2];
 
 	s->host = strdup(host);
 	if (!words || !s->host)
 		return ot_err_nomem();
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socks) < 0)
-		return ot_err_os(errno, "socketpair");
+	if (pipe2(said, O_CLOEXEC) < 0)
+		return ot_err_os(errno, "pipe");
+	s->lines.fd = said[0];
 
-	struct ot_err *err = start_words(words, host, socks[1], &s->pid);
-
+	struct ot_err *err = NULL;
+	if (fcntl(said[0], F_SETFL, O_NONBLOCK) < 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socks) < 0)
+		err = ot_err_os(errno, "socketpair");
+	if (err) {
+		close(said[1]);
+		return err;
+	}
+	err = start_words(words, host, socks[1], said[1], &s->pid);
+	close(said[1]);
 	close(socks[1]);
 	if (err) {
 		close(socks[0]);
 		return err;
 	}
-	return fl_pipe_create(socks[0], socks[0], &s->pipe);
+	OT_TRY(fl_pipe_create(socks[0], socks[0], &s->pipe));
+	return watch(s);
 }
 
 struct ot_err *fl_ssh_create(const char *host, struct fl_carrier **ret)
@@ -205,6 +339,7 @@ struct ot_err *fl_ssh_create(const char *host, struct fl_carrier **ret)
 		.is_reliable = true,
 		.send = op_send,
 		.receive = op_receive,
+		.listen = op_listen,
 		.busy = op_busy,
 		.fd = op_fd,
 		.destroy = op_destroy,
@@ -218,6 +353,7 @@ struct ot_err *fl_ssh_create(const char *host, struct fl_carrier **ret)
 	if (!s)
 		return ot_err_nomem();
 	s->base.ops = &ops;
+	s->lines.fd = s->epoll = -1;
 
 	struct ot_err *err = open_ssh(s, host);
 

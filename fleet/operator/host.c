@@ -48,6 +48,8 @@ struct ot_err *fl_host_create(struct fl_fleet *fleet, const char *name, const ch
 		return ot_err_nomem();
 	}
 	*h = (struct fl_host){ .fleet = fleet, .index = index, .fd = -1, .heard_ns = ot_now_ns() };
+	if (carrier->ops->listen)
+		carrier->ops->listen(carrier, fl_host_hear, h);
 	ot_arena_init(&h->arena);
 	ot_map_init(&h->enabled);
 	ot_map_init(&h->names);

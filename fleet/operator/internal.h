@@ -180,6 +180,8 @@ OT_MUST_CHECK struct ot_err *fl_host_take_say(struct fl_host *h, const void *dat
 /** A sentence about a host, whose name is put in front of it; of another's choice, so it is made one line of
  * text. */
 void fl_host_say(struct fl_host *h, const char *text);
+/** The same for what its carrier says: @p arg is a struct fl_host. */
+void fl_host_hear(void *arg, const char *line);
 /** Lines of another's choice, in place: controls become '?'. */
 void fl_tame_lines(char *text);
 

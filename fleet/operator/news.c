@@ -45,6 +45,14 @@ static bool may_say(struct fl_host *h)
 	return h->sayings < FL_SAYINGS_MAX;
 }
 
+void fl_host_hear(void *arg, const char *line)
+{
+	struct fl_host *h = arg;
+
+	if (may_say(h))
+		fl_host_say(h, line);
+}
+
 /* Has a host said that before? */
 static bool is_news(struct fl_host *h, const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fleet/link/pipe.c and ssh.c: packets in parts, those that hostile ends make, and ends that go. */
+/* fleet/link/pipe.c, ssh.c and lines.c: packets in parts, those that hostile ends make, and ends that go. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -448,8 +448,8 @@ static void test_ssh_fails(void **state)
 	struct ot_err *err;
 	while (!(err = c->ops->receive(c, &data, &len)))
 		usleep(1000);
-	assert_int_equal(ot_err_errno(err), EPIPE);
-	assert_non_null(strstr(ot_err_message(err), "ssh to h17 ended with status 255"));
+	assert_int_equal(ot_err_code(err), OT_ERR_OS);
+	assert_string_equal(ot_err_message(err), "ssh to h17 ended with status 255");
 	ot_err_destroy(err);
 	fl_carrier_destroy(c);
 
@@ -462,6 +462,136 @@ static void test_ssh_fails(void **state)
 	err = fl_ssh_create("h17", &c);
 	assert_int_equal(ot_err_code(err), OT_ERR_SYNTAX);
 	ot_err_destroy(err);
+}
+
+/* --- what ssh says --------------------------------------------------------------------------------------- */
+
+static char heard[4096];
+
+static void hear(void *arg, const char *line)
+{
+	assert_ptr_equal(arg, heard);
+	assert_true(strlen(heard) + strlen(line) + 2 < sizeof(heard));
+	strcat(strcat(heard, line), "|");
+}
+
+/* The error that such an ssh ends in. */
+static struct ot_err *end_of(const char *script)
+{
+	struct fl_carrier *c;
+	const void *data;
+	struct ot_err *err;
+	size_t len;
+
+	set_ssh(script);
+	assert_null(fl_ssh_create("h17", &c));
+	heard[0] = '\0';
+	c->ops->listen(c, hear, heard);
+	while (!(err = c->ops->receive(c, &data, &len)))
+		usleep(1000);
+	fl_carrier_destroy(c);
+	return err;
+}
+
+static void assert_ends(const char *script, enum ot_err_code code, const char *message)
+{
+	struct ot_err *err = end_of(script);
+
+	assert_string_equal(ot_err_message(err), message);
+	assert_int_equal(ot_err_code(err), code);
+	ot_err_destroy(err);
+}
+
+/* Its standard error comes in lines, without controls and empty ones, and the descriptor tells of them. */
+static void test_ssh_says(void **state)
+{
+	struct fl_carrier *c;
+	const void *data;
+	char words[200];
+	size_t len;
+
+	(void)state;
+	assert_ends("printf 'one\\r\\n\\n\\033[2Jtwo\\n\\000three' >&2; exit 3", OT_ERR_OS,
+		    "ssh to h17 ended with status 3");
+	assert_string_equal(heard, "one|?[2Jtwo|?three|");
+	/* longer than a line may be */
+	ot_err_destroy(end_of("head -c 1300 /dev/zero | tr '\\0' x >&2"));
+	assert_int_equal(strlen(heard), 1300 + 3);
+	assert_int_equal(strspn(heard, "x"), 511);
+
+	set_ssh("echo told >&2; exec cat");
+	assert_null(fl_ssh_create("h17", &c));
+	heard[0] = '\0';
+	c->ops->listen(c, hear, heard);
+	while (!heard[0]) {
+		if (can_read(c))
+			assert_null(c->ops->receive(c, &data, &len));
+		usleep(1000);
+	}
+	assert_string_equal(heard, "told|");
+	assert_null(c->ops->send(c, "\6", 1));
+	await_packet(c, 1, 6);
+	read_said("words", words, sizeof(words));
+	assert_string_equal(words, "-x h17 outsight-serve --stdio\n");
+	fl_carrier_destroy(c);
+}
+
+/* A terabyte of it costs nothing but time, and no call takes more than its share. */
+static void test_ssh_talks(void **state)
+{
+	struct fl_carrier *c;
+	const void *data;
+	size_t len;
+
+	(void)state;
+	set_ssh("exec yes '' >&2");
+	assert_null(fl_ssh_create("h17", &c));
+	for (unsigned i = 0; i < 100; i++) {
+		assert_null(c->ops->receive(c, &data, &len));
+		assert_int_equal(len, 0);
+	}
+	fl_carrier_destroy(c);
+}
+
+#define NOISE(text)                                                    \
+	"something there prints before outsight-serve begins: \"" text \
+	"\"; where there is no terminal, the "                         \
+	"shell's startup files, such as ~/.bashrc, must print nothing"
+
+/* Of a startup file; however long it is, what follows it is not read as a packet. */
+static void test_ssh_noise(void **state)
+{
+	(void)state;
+	assert_ends("echo; echo Welcome to h17; exec sleep 1000", OT_ERR_BAD_DATA, NOISE("Welcome to h17"));
+	assert_ends("printf '\\033]0;title\\a'; exec sleep 1000", OT_ERR_BAD_DATA, NOISE("?]0;title?"));
+	assert_ends("printf ok", OT_ERR_BAD_DATA, NOISE("ok"));
+	/* and then a packet, whose beginning looks like the end of a length */
+	assert_ends("echo; printf '\\060\\000\\000\\000OFl1'; exec sleep 1000", OT_ERR_BAD_DATA,
+		    NOISE("0???OFl1"));
+	assert_ends("echo 12; printf '\\060\\000\\000\\000OFl1'; exec sleep 1000", OT_ERR_BAD_DATA,
+		    NOISE("12"));
+}
+
+/* The end before a packet has come is explained as far as its status goes. */
+static void test_ssh_advice(void **state)
+{
+	(void)state;
+	assert_ends(
+	    "exit 127", OT_ERR_OS,
+	    "ssh to h17 ended with status 127: outsight-serve is not there, or not in the PATH of a shell "
+	    "without a terminal");
+	assert_ends("exit 126", OT_ERR_OS,
+		    "ssh to h17 ended with status 126: outsight-serve can't be executed there");
+	assert_ends(
+	    "echo 'me@h17: Permission denied (publickey,password).' >&2; exit 255", OT_ERR_OS,
+	    "ssh to h17 ended with status 255: it asks for no password here, so a key that needs none or an "
+	    "agent has to do");
+	assert_ends("exit 0", OT_ERR_OS, "ssh to h17 ended with status 0");
+	/* after one it is something else's */
+	assert_ends("printf '\\001\\000\\000\\000\\005'; exit 127", OT_ERR_OS,
+		    "ssh to h17 ended with status 127");
+	assert_ends("printf '\\001\\000\\000\\000\\005'; exit 0", OT_ERR_OS,
+		    "the other end has closed: Broken pipe");
 }
 
 /* Names that ssh, or a shell that it asks, would take for something else. No program is started. */
@@ -512,7 +642,9 @@ int main(void)
 		cmocka_unit_test(test_reader_goes), cmocka_unit_test(test_unfit),
 		cmocka_unit_test(test_slow_link),   cmocka_unit_test(test_ssh),
 		cmocka_unit_test(test_ssh_ends),    cmocka_unit_test(test_ssh_fails),
-		cmocka_unit_test(test_ssh_hosts),
+		cmocka_unit_test(test_ssh_hosts),   cmocka_unit_test(test_ssh_says),
+		cmocka_unit_test(test_ssh_talks),   cmocka_unit_test(test_ssh_noise),
+		cmocka_unit_test(test_ssh_advice),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
