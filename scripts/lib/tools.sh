@@ -4,22 +4,42 @@
 
 TOOLS=$CACHE/tools/bin
 
-# get_program PROGRAM PACKAGE PATH: take the program at PATH out of a package that would start a server, were it installed. Without
-# it its tests are skipped.
-get_program()
+# get_programs PACKAGE PATH…: take the programs, or a library, at these paths out of a package that would start a server, were it
+# installed. One that the package doesn't have is left out; without it its tests are skipped.
+get_programs()
 {
-	local tmp
+	local package=$1 path tmp to missing=()
+	shift
 	PATH=$PATH:$TOOLS:/usr/sbin
-	! command -v "$1" >/dev/null || return 0
-	say "getting $1"
+	for path in "$@"; do
+		command -v "${path##*/}" >/dev/null || [ -e "$TOOLS/../lib/${path##*/}" ] || missing+=("$path")
+	done
+	if [ ${#missing[@]} = 0 ] || [ -e "$TOOLS/$package.got" ]; then
+		return 0
+	fi
+	say "getting ${missing[*]##*/}"
 	tmp=$(mktemp -d)
-	if (cd "$tmp" && run_logged "apt-$1" apt-get -q -o APT::Sandbox::User=root download "$2") &&
-		dpkg-deb -x "$tmp"/*.deb "$tmp/x" 2>/dev/null && mkdir -p "$TOOLS"; then
-		install "$tmp/x/$3" "$TOOLS/$1"
+	if (cd "$tmp" && run_logged "apt-$package" apt-get -q -o APT::Sandbox::User=root download "$package") &&
+		dpkg-deb -x "$tmp"/*.deb "$tmp/x" 2>/dev/null && mkdir -p "$TOOLS" "$TOOLS/../lib"; then
+		for path in "${missing[@]}"; do
+			to=$TOOLS
+			case $path in
+			*.so.*) to=$TOOLS/../lib ;;
+			esac
+			[ ! -e "$tmp/x/$path" ] || install "$tmp/x/$path" "$to/"
+		done
+		touch "$TOOLS/$package.got"
 	else
-		say "no $1: see $CACHE/log/apt-$1.log"
+		say "no ${missing[*]##*/}: see $CACHE/log/apt-$package.log"
 	fi
 	rm -rf "$tmp"
+}
+
+# An sshd, for tests that start one of their own, and a library of its that a machine without it may not have.
+get_sshd()
+{
+	get_programs openssh-server usr/sbin/sshd usr/lib/openssh/sshd-session usr/lib/openssh/sshd-auth
+	get_programs libwrap0 usr/lib/x86_64-linux-gnu/libwrap.so.0
 }
 
 # Readers of profiles, from npm's registry, where npm is installed. Without them their tests are skipped.
