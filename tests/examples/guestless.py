@@ -158,6 +158,12 @@ class Building(Examples):
 class Words(Examples):
     """What the manual quotes."""
 
+    @truth("ssh -T -o BatchMode=yes -o ConnectTimeout=10 -o RemoteCommand=none -o ClearAllForwardings=yes")
+    def test_ssh(self, example):
+        """As outsight runs it: d.fleet_ssh shows what it is for."""
+        words, = re.findall(r'#define FL_SSH_WORDS[\s\\]+"(.*)"', read("fleet/link/carrier.h"))
+        self.assertEqual(words, example.text)
+
     def script(self, text, name="script.d"):
         with open(self.path(name), "w", encoding="ascii") as f:
             f.write(text)
