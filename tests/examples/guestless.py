@@ -144,10 +144,10 @@ class Building(Examples):
                 conf = dict(re.findall(r'(?m)^(\w+)="(.*)"$', f.read()))
             self.assertEqual(f"{conf['PACKAGE_NAME']}-{conf['PACKAGE_VERSION']}", os.path.basename(folder))
 
-    @truth("./scripts/demo", "./scripts/demo --seeds", "./scripts/test")
-    def test_scripts(self, demo, seeds, test):
+    @truth("./scripts/demo", "./scripts/demo --seeds", "./scripts/demo --fleet", "./scripts/test")
+    def test_scripts(self, demo, seeds, fleet, test):
         """They run for long, and check what they print themselves: here, that they take what the documents give them."""
-        for example, words in ((demo, ["scripts/demo"]), (seeds, ["--seeds"]), (test, ["unit", "kvm-lab"])):
+        for example, words in ((demo, ["scripts/demo"]), (seeds, ["--seeds"]), (fleet, ["--fleet"]), (test, ["unit", "kvm-lab"])):
             script = example.text.split()[0]
             told = subprocess.run(["bash", os.path.join(ROOT, script), "--help"], capture_output=True, text=True, check=True,
                                   timeout=limit(60)).stdout
