@@ -105,7 +105,7 @@ static struct ot_err *take(struct fl_link *link, const void *data, size_t len)
 	if (!fl_packet_get(data, len, &p))
 		return ot_err_new(OT_ERR_BAD_DATA, "the other end sent %zu bytes that are no packet", len);
 	link->heard_ns = link->now(link->now_arg);
-	OT_TRY(fl_sending_taken(&link->sending, &p));
+	OT_TRY(fl_sending_taken(&link->sending, &p, link->heard_ns));
 	if (p.number)
 		link->owes = true;
 	return fl_receiving_put(&link->receiving, &p);

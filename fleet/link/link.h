@@ -3,10 +3,12 @@
  * A link: messages in order, each once, over a carrier that may lose, repeat and reorder packets.
  *
  * Messages are cut into packets of at most FL_PACKET_MAX, each with a number, kept until it is acknowledged
- * and sent again unchanged after FL_RESEND_NS, or as soon as several later packets were heard. The receiver
- * takes each number once. A side that has sent nothing for FL_HEARTBEAT_NS sends a packet without a message,
- * which acknowledges too. At most FL_WINDOW packets are under way; the rest waits, so the memory of a link is
- * what its user has put into it, and what waits is sent in packets as large as may be.
+ * and sent again unchanged as soon as several later packets were heard. If nothing is heard for as long as
+ * acknowledgements take here (round_trip.h), the earliest packet alone is sent again: its acknowledgement
+ * says what else is missing. The receiver takes each number once. A side that has sent nothing for
+ * FL_HEARTBEAT_NS sends a packet without a message, which acknowledges too. At most FL_WINDOW packets are
+ * under way; the rest waits, so the memory of a link is what its user has put into it, and what waits is sent
+ * in packets as large as may be.
  *
  * Never waits, has no thread and no signal handler: its user polls fl_link_fd() until fl_link_due_ns().
  */
@@ -16,10 +18,12 @@
 #include "fleet/link/carrier.h"
 #include "fleet/wire/message.h"
 
-#define FL_WINDOW       16
-#define FL_RESEND_NS    2000000000ull
-#define FL_HEARTBEAT_NS 1000000000ull
-#define FL_LEASE_NS     10000000000ull
+#define FL_WINDOW          16
+#define FL_RESEND_MIN_NS   50000000ull
+#define FL_RESEND_FIRST_NS 1000000000ull /* before a round trip was measured */
+#define FL_RESEND_MAX_NS   2000000000ull
+#define FL_HEARTBEAT_NS    1000000000ull
+#define FL_LEASE_NS        10000000000ull
 
 struct fl_link;
 struct fl_seal; /* seal.h; NULL: packets are plain */

@@ -10,6 +10,7 @@
 void fl_sending_init(struct fl_sending *s, bool is_reliable)
 {
 	*s = (struct fl_sending){ .first = 1, .next = 1, .is_reliable = is_reliable };
+	fl_round_trip_init(&s->round_trip);
 }
 
 void fl_sending_deinit(struct fl_sending *s)
@@ -51,21 +52,45 @@ static struct fl_flight *flight(struct fl_sending *s, uint64_t number)
 
 static void land(struct fl_sending *s, struct fl_flight *f)
 {
-	if (f->is_taken)
-		return;
 	f->is_taken = true;
 	s->under_way -= f->bytes.len;
 	ot_buf_deinit(&f->bytes);
 }
 
-struct ot_err *fl_sending_taken(struct fl_sending *s, const struct fl_packet *p)
+static bool says_taken(const struct fl_packet *p, uint64_t number)
+{
+	return number <= p->taken ||
+	       (number - p->taken - 1 < FL_WINDOW && (p->mask >> (number - p->taken - 1) & 1));
+}
+
+/* Of several that have come the last one is measured: others may have waited there for their turn. */
+static void land_all(struct fl_sending *s, const struct fl_packet *p, uint64_t now)
+{
+	const struct fl_flight *last = NULL;
+	bool any = false;
+
+	for (uint64_t n = s->first; n < s->next; n++) {
+		struct fl_flight *f = flight(s, n);
+
+		if (f->is_taken || !says_taken(p, n))
+			continue;
+		land(s, f);
+		any = true;
+		if (!f->was_sent_again)
+			last = f;
+	}
+	if (last)
+		fl_round_trip_measured(&s->round_trip, now - last->sent_ns);
+	if (any)
+		s->late_ns = now + s->round_trip.wait;
+}
+
+struct ot_err *fl_sending_taken(struct fl_sending *s, const struct fl_packet *p, uint64_t now)
 {
 	if (p->taken >= s->next || p->heard > s->turn)
 		return ot_err_new(OT_ERR_BAD_DATA, "the other end acknowledges what was not sent");
 	/* An older packet that comes late says less, but nothing false. */
-	for (uint64_t n = s->first; n < s->next; n++)
-		if (n <= p->taken || (n - p->taken - 1 < FL_WINDOW && (p->mask >> (n - p->taken - 1) & 1)))
-			land(s, flight(s, n));
+	land_all(s, p, now);
 	while (s->first < s->next && flight(s, s->first)->is_taken)
 		s->first++;
 	if (p->taken > s->taken)
@@ -75,11 +100,22 @@ struct ot_err *fl_sending_taken(struct fl_sending *s, const struct fl_packet *p)
 	return NULL;
 }
 
-static bool is_lost(const struct fl_sending *s, const struct fl_flight *f, uint64_t now)
+/* Later ones were heard. */
+static bool is_overtaken(const struct fl_sending *s, uint64_t number)
 {
-	if (s->is_reliable || f->is_taken)
-		return false;
-	return f->turn + FL_OVERTAKEN <= s->heard || now >= f->sent_ns + FL_RESEND_NS;
+	const struct fl_flight *f = &s->flights[number % FL_WINDOW];
+
+	return !s->is_reliable && !f->is_taken && f->turn + FL_OVERTAKEN <= s->heard;
+}
+
+/* What is to be sent again now; s->next: nothing is. */
+static uint64_t find_lost(const struct fl_sending *s, uint64_t now)
+{
+	uint64_t n = s->first;
+
+	while (n < s->next && !is_overtaken(s, n))
+		n++;
+	return n == s->next && !s->is_reliable && now >= s->late_ns ? s->first : n;
 }
 
 /* Cut the next stretch off what waits. */
@@ -118,20 +154,24 @@ static bool is_open(const struct fl_sending *s)
 
 struct ot_err *fl_sending_next(struct fl_sending *s, uint64_t now, struct fl_packet *ret, bool *ret_found)
 {
-	uint64_t n = s->first;
+	const uint64_t n = find_lost(s, now);
+	const bool again = n < s->next, is_only = s->first == s->next;
 
-	while (n < s->next && !is_lost(s, flight(s, n), now))
-		n++;
-	*ret_found = n < s->next || (waiting(s) && is_open(s));
+	*ret_found = again || (waiting(s) && is_open(s));
 	if (!*ret_found)
 		return NULL;
 
 	struct fl_flight *f = flight(s, n);
 
-	if (n < s->next)
+	if (again)
 		s->again++;
 	else
 		OT_TRY(cut(s, f));
+	if (again && !is_overtaken(s, n))
+		fl_round_trip_missed(&s->round_trip);
+	if (again || is_only)
+		s->late_ns = now + s->round_trip.wait;
+	f->was_sent_again = again;
 	f->turn = ++s->turn;
 	f->sent_ns = now;
 	ret->number = n;
@@ -143,19 +183,12 @@ struct ot_err *fl_sending_next(struct fl_sending *s, uint64_t now, struct fl_pac
 
 uint64_t fl_sending_due(const struct fl_sending *s)
 {
-	uint64_t due = UINT64_MAX;
-
 	if (waiting(s) && is_open(s))
 		return 0;
-	if (s->is_reliable)
-		return due;
-	for (uint64_t n = s->first; n < s->next; n++) {
-		const struct fl_flight *f = &s->flights[n % FL_WINDOW];
-
-		if (is_lost(s, f, 0))
+	if (s->is_reliable || s->first == s->next)
+		return UINT64_MAX;
+	for (uint64_t n = s->first; n < s->next; n++)
+		if (is_overtaken(s, n))
 			return 0;
-		if (!f->is_taken && f->sent_ns + FL_RESEND_NS < due)
-			due = f->sent_ns + FL_RESEND_NS;
-	}
-	return due;
+	return s->late_ns;
 }

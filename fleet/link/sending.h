@@ -4,6 +4,7 @@
 #define FLEET_LINK_SENDING_H
 
 #include "fleet/link/packet.h"
+#include "fleet/link/round_trip.h"
 
 /* A packet is lost when so many turns after its own were heard and it was not: fewer may be out of order. */
 #define FL_OVERTAKEN 3
@@ -12,6 +13,7 @@
 struct fl_flight {
 	struct ot_buf bytes;
 	uint64_t turn, sent_ns; /* when it was sent last */
+	bool was_sent_again;
 	bool is_taken;
 };
 
@@ -24,7 +26,9 @@ struct fl_sending {
 	uint64_t turn, heard;                /* the last one that was used; the highest that was heard */
 	size_t under_way;                    /* bytes of the stream that are not taken */
 	uint64_t again;                      /* how often a stretch was sent again */
-	bool is_reliable;                    /* nothing is ever lost */
+	struct fl_round_trip round_trip;
+	uint64_t late_ns; /* when the first that is under way counts as lost, if there is one */
+	bool is_reliable; /* nothing is ever lost */
 };
 
 void fl_sending_init(struct fl_sending *s, bool is_reliable);
@@ -34,8 +38,8 @@ OT_MUST_CHECK struct ot_err *fl_sending_put(struct fl_sending *s, enum fl_kind k
 					    size_t len);
 /** Bytes that are not acknowledged. */
 size_t fl_sending_pending(const struct fl_sending *s);
-/** What @p p says has come there. BAD_DATA: what never was sent. */
-OT_MUST_CHECK struct ot_err *fl_sending_taken(struct fl_sending *s, const struct fl_packet *p);
+/** What @p p, which has come now, says has come there. BAD_DATA: what never was sent. */
+OT_MUST_CHECK struct ot_err *fl_sending_taken(struct fl_sending *s, const struct fl_packet *p, uint64_t now);
 /** The next stretch to be sent now: its number, turn and payload in @p ret. *ret_found false: none is. */
 OT_MUST_CHECK struct ot_err *fl_sending_next(struct fl_sending *s, uint64_t now, struct fl_packet *ret,
 					     bool *ret_found);

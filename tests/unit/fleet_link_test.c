@@ -189,16 +189,15 @@ static void test_window(void **state)
 	assert_int_equal(p.net.ends[0].sent - before, FL_WINDOW);
 	assert_int_equal(fl_link_pending(p.links[0]), 100 * (10 + 8));
 
-	/* They are not sent before their time. */
-	p.net.now += FL_RESEND_NS - 1;
+	/* They are not sent before their time, and then the first of them alone. */
+	p.net.now += FL_RESEND_FIRST_NS - 1;
 	before = p.net.ends[0].sent;
 	poll_both(&p);
-	assert_in_range(p.net.ends[0].sent - before, 0, 1); /* a heartbeat */
+	assert_int_equal(p.net.ends[0].sent, before);
 	p.net.ends[0].is_deaf = false;
 	p.net.now += 1;
-	before = p.net.ends[0].sent;
 	poll_both(&p);
-	assert_int_equal(p.net.ends[0].sent - before, FL_WINDOW);
+	assert_int_equal(p.net.ends[0].sent - before, 1);
 	while (fl_link_pending(p.links[0])) {
 		poll_both(&p);
 		take_messages(&p, 1, &got, 10);
@@ -225,25 +224,126 @@ static void test_unchanged(void **state)
 	assert_true(fl_packet_get(kept, p.net.ends[0].last.len, &first));
 	assert_int_equal(first.number, 1);
 	send_message(&p, 0, 1, 1000);
-	p.net.now += FL_RESEND_NS;
+	p.net.now += FL_RESEND_FIRST_NS;
 	assert_null(fl_link_poll(p.links[0])); /* sends both: look at the second one of them */
 	assert_true(fl_packet_get(p.net.ends[0].last.data, p.net.ends[0].last.len, &again));
 	assert_int_equal(again.number, 2);
-	p.net.now += FL_RESEND_NS - 1;
+	p.net.now = fl_link_due_ns(p.links[0]); /* a heartbeat */
 	assert_null(fl_link_poll(p.links[0]));
 	p.net.ends[0].is_deaf = false;
-	p.net.now += 1;
+	p.net.now += FL_RESEND_MAX_NS;
 	assert_null(fl_link_poll(p.links[0]));
-	p.net.now += NET_MS;
-	size_t i = 0;
-	do
-		assert_true(i < p.net.ends[1].ncoming &&
-			    fl_packet_get(p.net.ends[1].coming[i].data, p.net.ends[1].coming[i].len, &again));
-	while (i++, again.number != 1);
+	const struct net_packet *sent = &p.net.ends[1].coming[p.net.ends[1].ncoming - 1];
+	assert_true(fl_packet_get(sent->data, sent->len, &again));
+	assert_int_equal(again.number, 1);
 	assert_true(again.turn > first.turn);
 	assert_int_equal(again.payload.len, first.payload.len);
 	assert_memory_equal(again.payload.data, first.payload.data, first.payload.len);
 	free(kept);
+	pair_deinit(&p);
+}
+
+/* Send a message, and let time pass until it has come and is acknowledged; how long that took. */
+static uint64_t carry(struct pair *p, unsigned *n)
+{
+	const uint64_t begun = p->net.now;
+
+	send_message(p, 0, *n, 10);
+	poll_both(p);
+	while (fl_link_pending(p->links[0])) {
+		net_step(&p->net, p->links);
+		poll_both(p);
+		take_messages(p, 1, n, 10);
+	}
+	return p->net.now - begun;
+}
+
+/* The last packet of all is lost, and none follows it: after some round trips it is sent again. */
+static void test_last(void **state)
+{
+	struct pair p;
+	unsigned n = 0;
+
+	(void)state;
+	pair_init(&p);
+	poll_both(&p);
+	p.net.ends[0].drop_only = 1;
+	assert_in_range(carry(&p, &n), FL_RESEND_FIRST_NS, FL_RESEND_FIRST_NS + 10 * NET_MS);
+	while (n < 10)
+		assert_in_range(carry(&p, &n), 1, 10 * NET_MS);
+	p.net.ends[0].drop_only = 1;
+	assert_in_range(carry(&p, &n), FL_RESEND_MIN_NS, FL_RESEND_MIN_NS + 10 * NET_MS);
+	assert_int_equal(n, 11);
+	pair_deinit(&p);
+}
+
+/* A line on which a packet takes long is waited for: nothing is sent twice but what is lost. */
+static void test_slow_line(void **state)
+{
+	struct pair p;
+	uint64_t again, twice;
+	unsigned n = 0;
+
+	(void)state;
+	pair_init(&p);
+	p.net.delay = 400 * NET_MS;
+	poll_both(&p);
+	while (n < 20)
+		carry(&p, &n);
+	fl_link_counts(p.links[0], &again, &twice);
+	assert_int_equal(again, 0);
+	p.net.ends[0].drop_only = 1;
+	assert_in_range(carry(&p, &n), 1600 * NET_MS, FL_RESEND_MAX_NS + 800 * NET_MS);
+	fl_link_counts(p.links[0], &again, &twice);
+	assert_int_equal(again, 1);
+	/* It becomes slower yet: a packet may be sent twice, until that was measured. */
+	p.net.delay = 900 * NET_MS;
+	while (n < 40)
+		carry(&p, &n);
+	fl_link_counts(p.links[0], &again, &twice);
+	assert_in_range(again, 1, 5);
+	pair_deinit(&p);
+}
+
+/* Whoever is not there is sent one packet at a time, and more and more rarely; once it is there again the
+ * rest follows within some round trips. */
+static void test_no_storm(void **state)
+{
+	struct pair p;
+	unsigned n = 0, got;
+	uint64_t before, again[2], twice;
+
+	(void)state;
+	pair_init(&p);
+	poll_both(&p);
+	while (n < 10)
+		carry(&p, &n);
+	got = n;
+	p.net.ends[0].is_deaf = true;
+	for (; n < 10 + FL_WINDOW; n++) {
+		send_message(&p, 0, n, 100000);
+		assert_null(fl_link_poll(p.links[0]));
+	}
+	fl_link_counts(p.links[0], &again[0], &twice);
+	before = p.net.now;
+	while (p.net.now - before < 9000 * NET_MS) {
+		poll_both(&p);
+		net_step(&p.net, p.links);
+	}
+	fl_link_counts(p.links[0], &again[1], &twice);
+	assert_in_range(again[1] - again[0], 6, 10);
+	p.net.ends[0].is_deaf = false;
+	before = p.net.now;
+	while (fl_link_pending(p.links[0])) {
+		poll_both(&p);
+		take_messages(&p, 1, &got, 100000);
+		net_step(&p.net, p.links);
+	}
+	assert_true(p.net.now - before < FL_RESEND_MAX_NS + 100 * NET_MS);
+	assert_int_equal(got, n);
+	/* Nothing came twice, however often it was sent. */
+	fl_link_counts(p.links[1], &again[1], &twice);
+	assert_int_equal(twice, 0);
 	pair_deinit(&p);
 }
 
@@ -575,7 +675,8 @@ int main(void)
 		cmocka_unit_test(test_hostile),   cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_unread),    cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_flood),     cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_due),
+		cmocka_unit_test(test_due),       cmocka_unit_test(test_last),
+		cmocka_unit_test(test_slow_line), cmocka_unit_test(test_no_storm),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void deliver(struct net_end *to, const void *data, size_t len)
 	if (to->is_destroyed)
 		return;
 	assert_true(to->ncoming < NET_MAX);
-	*p = (struct net_packet){ .at = net->now + NET_MS, .data = malloc(len + 1), .len = len };
+	*p = (struct net_packet){ .at = net->now + net->delay, .data = malloc(len + 1), .len = len };
 	if (!p->data)
 		return;
 	if (happens(net, net->late))
@@ -123,6 +123,7 @@ void net_init(struct net *net)
 
 	memset(net, 0, sizeof(*net));
 	net->now = 1000 * NET_MS;
+	net->delay = NET_MS;
 	net->random = 88172645463325252ull;
 	for (unsigned i = 0; i < 2; i++) {
 		net->ends[i].base.ops = &ops;

@@ -48,7 +48,8 @@ struct net_end {
 
 struct net {
 	uint64_t now, random;
-	unsigned lost, doubled, late; /* of 100 packets; a late one takes up to 50 ms, others 1 ms */
+	uint64_t delay;               /* how long a packet takes; net_init(): 1 ms */
+	unsigned lost, doubled, late; /* of 100 packets; a late one takes up to 50 ms more */
 	struct net_end ends[2];
 };
 
