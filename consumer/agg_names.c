@@ -92,6 +92,12 @@ static struct ot_err *find_name(struct con_agg_names *names, struct con_printer 
 	return ot_map_puts(&names->names, text, *ret) ? NULL : ot_err_nomem();
 }
 
+/* What an address and its name take, in both maps and the arena. */
+static uint64_t cost(const char *name)
+{
+	return 2 * strlen(name) + 256;
+}
+
 /* Replace the address at @at, which is @d's or a frame of it. */
 static struct ot_err *replace(struct con_agg_names *names, struct con_printer *p, bool numbered,
 			      const struct con_datum *d, uint8_t *at)
@@ -107,6 +113,8 @@ static struct ot_err *replace(struct con_agg_names *names, struct con_printer *p
 			con_kernel_text(p, a.addr, VP_SYM_OFFSET, name, sizeof(name));
 		else
 			con_symbol_text(p, d, name, sizeof(name));
+		if (!ot_account_take(names->account, cost(name)))
+			return ot_err_new(OT_ERR_LIMIT, "no room for %s", name);
 		OT_TRY(find_name(names, p, numbered, &a, name, &known));
 		if (!ot_map_put(&names->addresses, &a, sizeof(a), known))
 			return ot_err_nomem();
@@ -128,6 +136,7 @@ struct ot_err *con_agg_names_apply(struct con_agg_names *names, struct con_print
 {
 	bool numbered = e->source->guest == CON_GUEST_NAMED;
 
+	names->account = e->source->account;
 	for (uint32_t i = 0; i < e->source->layout->nkeys; i++) {
 		struct con_datum d = con_agg_key(e, i);
 		uint8_t *data = con_agg_tuple(e) + e->source->layout->keys[i].offset;

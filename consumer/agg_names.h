@@ -22,6 +22,7 @@ struct con_agg_names {
 	struct ot_map names;            /* name → that */
 	struct con_named_place *places; /* by number - 1 */
 	size_t nplaces, cap;
+	struct ot_account *account; /* of the entry whose keys are being replaced */
 	struct ot_arena arena;
 };
 
@@ -32,7 +33,8 @@ void con_agg_names_deinit(struct con_agg_names *names);
 bool con_agg_names_kernel(const struct dif_clause *clause, const struct dif_agg_layout *layout);
 bool con_agg_names_process(const struct dif_clause *clause, const struct dif_agg_layout *layout);
 
-/** Replace the addresses in the keys of a new entry, which is p->guest's; p->places is set. */
+/** Replace the addresses in the keys of a new entry, which is p->guest's; p->places is set. LIMIT: the
+ * account of the entry's source has no room for a new name. */
 OT_MUST_CHECK struct ot_err *con_agg_names_apply(struct con_agg_names *names, struct con_printer *p,
 						 struct con_agg_entry *e);
 

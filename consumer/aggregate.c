@@ -77,6 +77,34 @@ struct con_aggval con_agg_value(const struct con_agg *agg, const struct con_agg_
 	return (struct con_aggval){ agg->kind, agg->arg, e->words, e->normal };
 }
 
+/* --- what is kept for whom ------------------------------------------------------------ */
+
+/* A source, with its place in the map. */
+#define SOURCE_COST (sizeof(struct con_agg_source) + 128)
+
+/* An entry, with its place in the array and its slots. */
+static uint64_t cost(const struct con_agg_entry *e)
+{
+	const struct dif_agg_layout *l = e->source->layout;
+
+	return sizeof(*e) + l->nwords * sizeof(uint64_t) + l->tuple_size + 48;
+}
+
+static void free_entry(struct con_agg_entry *e)
+{
+	ot_account_give(e->source->account, cost(e));
+	free(e);
+}
+
+/* A delta without room is left out: the account has counted it. */
+static struct ot_err *leave_out(const struct vp_aggregate *delta, struct ot_err *err)
+{
+	if (!delta->account || ot_err_code(err) != OT_ERR_LIMIT)
+		return err;
+	ot_err_destroy(err);
+	return NULL;
+}
+
 /* --- the table --------------------------------------------------------------------- */
 
 /* Keys with a process's addresses are their guest's own; all others belong to no guest. */
@@ -138,6 +166,7 @@ static void init_source(struct con_agg_source *source, const struct con_agg *agg
 		.layout = delta->layout,
 		.epid = delta->ecb->epid,
 		.guest = named ? CON_GUEST_NAMED : delta->ecb->guest,
+		.account = delta->account,
 		.own = own,
 		.printed = agg->printed_empty,
 	};
@@ -153,6 +182,8 @@ static struct ot_err *find_source(struct con_aggs *aggs, const struct con_agg *a
 	if (!source || source->epid != key[0] || source->layout != delta->layout)
 		source = ot_map_get(&aggs->sources, key, sizeof(key));
 	if (!source) {
+		if (!ot_account_take(delta->account, SOURCE_COST))
+			return ot_err_new(OT_ERR_LIMIT, "no room for a source of data");
 		source = ot_arena_new(&aggs->arena, struct con_agg_source);
 		if (!source || !ot_map_put(&aggs->sources, key, sizeof(key), source))
 			return ot_err_nomem();
@@ -199,8 +230,14 @@ struct ot_err *con_aggs_add(struct con_aggs *aggs, struct con_printer *p, const 
 		return ot_err_new(OT_ERR_BAD_DATA, "data of an aggregation that is not in the program");
 	OT_TRY(make_room(agg));
 	p->guest = delta->ecb->guest;
-	OT_TRY(new_entry(aggs, agg, p, delta, &e));
+	struct ot_err *err = new_entry(aggs, agg, p, delta, &e);
+	if (err)
+		return leave_out(delta, err);
 	uint32_t *slot = find_slot(agg, e);
+	if (!*slot && !ot_account_take(e->source->account, cost(e))) {
+		free(e); /* left out, too */
+		return NULL;
+	}
 	if (*slot) {
 		free(e);
 		dif_agg_merge(agg->kind, agg->entries[*slot - 1]->words, delta->words);
@@ -248,7 +285,7 @@ void con_agg_keep(struct con_agg *agg, const bool *keep)
 		if (keep[i])
 			agg->entries[kept++] = agg->entries[i];
 		else
-			free(agg->entries[i]);
+			free_entry(agg->entries[i]);
 	}
 	agg->count = kept;
 	if (!agg->nslots)

@@ -14,9 +14,10 @@ struct con_agg_source {
 	const struct dif_clause *clause;     /* its actions are the keys */
 	const struct dif_agg_layout *layout; /* both borrowed from the session */
 	uint32_t epid;
-	uint32_t guest; /* its symbols resolve the keys; CON_GUEST_NAMED */
-	bool own;       /* the keys have a process's addresses: keys of two guests are never equal */
-	bool printed;   /* printed by a printa(): the entries that began here are left out at the end */
+	uint32_t guest;             /* its symbols resolve the keys; CON_GUEST_NAMED */
+	struct ot_account *account; /* what is kept is that party's; NULL: nobody's */
+	bool own;     /* the keys have a process's addresses: those of two guests are never one */
+	bool printed; /* by a printa(): the entries that began here are left out at the end */
 };
 
 /* One value: its words, then its tuple as the engine made it, but with the layout's shape in front and one
@@ -59,7 +60,8 @@ void con_aggs_deinit(struct con_aggs *aggs);
  * other outlives @p aggs. */
 void con_aggs_share_names(struct con_aggs *aggs, struct con_aggs *other);
 
-/** Merge a delta. @p p names addresses: sym() of two addresses in one function is one key. */
+/** Merge a delta. @p p names addresses: sym() of two addresses in one function is one key. A new key that
+ * its account has no room for is left out, and counted there. */
 OT_MUST_CHECK struct ot_err *con_aggs_add(struct con_aggs *aggs, struct con_printer *p,
 					  const struct vp_aggregate *delta);
 

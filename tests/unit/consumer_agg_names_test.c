@@ -43,6 +43,7 @@ struct fixture {
 	struct dif_clause_layout layout;
 	struct vp_enabled ecbs[2];
 	struct con_aggs aggs;
+	struct ot_account *account; /* of what is added; NULL */
 };
 
 static void setup(struct fixture *f, enum dif_action_kind kind, uint32_t nguests)
@@ -83,7 +84,12 @@ static void add_to(struct fixture *f, struct con_aggs *aggs, uint32_t guest, uin
 	const uint64_t words[] = { a, b, c }, one = 1;
 	uint8_t tuple[128] = { 1 };
 	struct vp_aggregate delta = {
-		.ecb = &f->ecbs[guest], .layout = l, .action = &f->actions[1], .tuple = tuple, .words = &one
+		.ecb = &f->ecbs[guest],
+		.layout = l,
+		.action = &f->actions[1],
+		.tuple = tuple,
+		.words = &one,
+		.account = f->account,
 	};
 
 	memcpy(tuple + l->keys[0].offset, words, l->keys[0].size < 24 ? l->keys[0].size : 24);
@@ -260,6 +266,26 @@ static void test_unknown_number(void **state)
 	teardown(&f);
 }
 
+/* Addresses without end are as many names, which an account has room for or not. */
+static void test_account(void **state)
+{
+	struct ot_pool pool = { .most = 20000 };
+	struct ot_account account;
+	struct fixture f;
+
+	(void)state;
+	setup(&f, DIF_ACT_sym, 2);
+	ot_account_open(&account, &pool);
+	f.account = &account;
+	for (unsigned i = 0; i < 1000; i++)
+		add(&f, i % 2, BASE(0) + 0x100000 + i, 0, 0);
+	assert_in_range(f.aggs.names->addresses.count, 20, 200);
+	assert_in_range(f.aggs.vars[0].count, 20, 200);
+	assert_true(account.refused >= 1000 - f.aggs.vars[0].count);
+	assert_true(pool.bytes <= pool.most);
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,7 +293,7 @@ int main(void)
 		cmocka_unit_test(test_nameless),       cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_stacks),         cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_unknown_number), cmocka_unit_test(test_joined_processes),
-		cmocka_unit_test(test_shared_names),
+		cmocka_unit_test(test_shared_names),   cmocka_unit_test(test_account),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

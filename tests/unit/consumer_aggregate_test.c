@@ -16,6 +16,7 @@ struct fixture {
 	struct dif_clause_layout layouts[2];
 	struct vp_enabled ecbs[2];
 	struct con_aggs aggs;
+	struct ot_account *account; /* of what is added; NULL */
 };
 
 static void setup(struct fixture *f, enum dif_agg_kind a, enum dif_agg_kind b)
@@ -68,7 +69,8 @@ static void add_words(struct fixture *f, unsigned which, const char *s, int n, c
 				      .layout = l,
 				      .action = &f->actions[which][2],
 				      .tuple = tuple,
-				      .words = words };
+				      .words = words,
+				      .account = f->account };
 	assert_null(con_aggs_add(&f->aggs, &f->o.p, &delta));
 }
 
@@ -377,10 +379,73 @@ static void test_many_keys(void **state)
 	teardown(&f);
 }
 
+/* Whoever sends keys without end fills an account: what is there goes on counting, what finds no room is
+ * counted as refused, and trunc() makes room again. */
+static void test_account(void **state)
+{
+	struct ot_pool pool = { .most = 10000 };
+	struct ot_account account;
+	struct con_agg *agg;
+	struct fixture f;
+	size_t most;
+
+	(void)state;
+	setup(&f, DIF_AGG_sum, DIF_AGG_sum);
+	agg = con_aggs_get(&f.aggs, 1);
+	ot_account_open(&account, &pool);
+	f.account = &account;
+	for (int i = 0; i < 1000; i++)
+		add(&f, 0, "k", i, 1);
+	most = agg->count;
+	assert_in_range(most, 20, 200);
+	assert_int_equal(account.refused, 1000 - most);
+	assert_true(pool.bytes <= pool.most);
+	add(&f, 0, "k", 3, 41);
+	assert_int_equal(agg->entries[3]->words[0], 42);
+	assert_int_equal(agg->count, most);
+	/* this host's own data has no such limit */
+	f.account = NULL;
+	add(&f, 1, "own", 1, 1);
+	assert_int_equal(con_aggs_get(&f.aggs, 2)->count, 1);
+	assert_null(con_agg_trunc(agg, 0));
+	assert_true(account.bytes < 500); /* its source */
+	assert_int_equal(account.bytes, pool.bytes);
+	f.account = &account;
+	for (int i = 1000; i < 2000; i++)
+		add(&f, 0, "k", i, 1);
+	assert_int_equal(agg->count, most);
+	teardown(&f);
+}
+
+/* A party can't use up the share of another one. */
+static void test_shares(void **state)
+{
+	struct ot_pool pool = { .most = 1000 };
+	struct ot_account a, b, c;
+
+	(void)state;
+	ot_account_open(&a, &pool);
+	assert_true(ot_account_take(&a, 1000)); /* alone it may have all */
+	assert_false(ot_account_take(&a, 1));
+	ot_account_give(&a, 1000);
+	ot_account_open(&b, &pool);
+	ot_account_open(&c, &pool);
+	assert_true(ot_account_take(&a, 500)); /* and beside others half */
+	assert_false(ot_account_take(&a, 1));
+	assert_true(ot_account_take(&b, 500));
+	assert_true(ot_account_take(&c, 333));
+	assert_false(ot_account_take(&c, 1));
+	assert_false(ot_account_take(&c, UINT64_MAX));
+	assert_int_equal(c.refused, 2);
+	assert_int_equal(pool.bytes, 1333);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_merge_and_order),
+		cmocka_unit_test(test_account),
+		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_clear_normalize_trunc),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_printa),

@@ -3,6 +3,7 @@
 #ifndef VP_SESSION_DATA_H
 #define VP_SESSION_DATA_H
 
+#include "base/account.h"
 #include "dif/obj/layout.h"
 #include "vmm-probe/engine/wire/batch.h"
 #include "vmm-probe/engine/wire/vmm.h"
@@ -71,6 +72,9 @@ struct vp_aggregate {
 	const uint8_t *tuple;  /* layout->keys[].offset count from here */
 	const uint64_t *words; /* layout->nwords of them, to be merged with dif_agg_merge() */
 	bool inside;           /* seen by the guest's agent */
+	/* Of whoever has sent it, lives as long as the session; what finds no room is counted there and left
+	 * out. NULL: this host's own guests, whose engines have bounds of their own. */
+	struct ot_account *account;
 };
 
 /* A guest that has joined a session, or has left it. */
