@@ -72,6 +72,7 @@ static struct ot_err *aggregate(struct fl_host *h, const struct fl_aggregate *m)
 		.action = &ecb->clause->actions[m->action],
 		.tuple = tuple.data,
 		.words = fleet->words,
+		.account = &h->keys,
 	};
 	return fleet->sink.aggregate(fleet->sink.arg, &delta);
 }

@@ -39,6 +39,7 @@ struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_f
 	ot_arena_init(&fleet->arena);
 	ot_buf_init(&fleet->qualified);
 	ot_map_init(&fleet->said);
+	fl_room_init(fleet);
 	err = open_set(fleet);
 	if (err) {
 		fl_fleet_destroy(fleet);
@@ -299,12 +300,20 @@ static struct ot_err *pump_due(struct fl_fleet *fleet)
 	return NULL;
 }
 
+static struct ot_err *tell_drops(struct fl_fleet *fleet, uint64_t now)
+{
+	for (uint32_t i = 0; i < fleet->nhosts; i++)
+		OT_TRY(fl_room_tell(fleet->hosts[i], now));
+	return NULL;
+}
+
 struct ot_err *fl_fleet_take(struct fl_fleet *fleet, bool *ret_exited, int *ret_status)
 {
 	*ret_exited = false;
 	OT_TRY(pump_due(fleet));
 	const uint64_t now = ot_now_ns();
 	OT_TRY(fl_order_release(&fleet->order, complete_until(fleet, now), now));
+	OT_TRY(tell_drops(fleet, now));
 	for (uint32_t i = 0; i < fleet->nhosts && !*ret_exited; i++) {
 		*ret_exited = fleet->hosts[i]->exited;
 		*ret_status = fleet->hosts[i]->status;

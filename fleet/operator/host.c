@@ -54,6 +54,8 @@ struct ot_err *fl_host_create(struct fl_fleet *fleet, const char *name, const ch
 	ot_map_init(&h->enabled);
 	ot_map_init(&h->names);
 	ot_buf_init(&h->guests);
+	ot_account_open(&h->meanings, &fleet->meanings);
+	ot_account_open(&h->keys, &fleet->keys);
 	h->name = strdup(name);
 	h->spec = strdup(spec);
 	err = fl_link_create(carrier, seal, NULL, NULL, &h->link);

@@ -3,6 +3,7 @@
 #ifndef FLEET_OPERATOR_INTERNAL_H
 #define FLEET_OPERATOR_INTERNAL_H
 
+#include "base/account.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "fleet/operator/fleet.h"
@@ -13,12 +14,11 @@
 
 #define FL_WANTED_MAX 64u /* -g's that name hosts behind a broker */
 
-/* What one host may make this side keep. */
+/* What one host may make this side keep; how much memory that may take, room.c decides. */
 #define FL_ENABLED_MAX  (1u << 20)
 #define FL_PROGRAMS_MAX (VP_GUESTS_MAX + 1)
 #define FL_SAYINGS_MAX  200u
 #define FL_NAMES_MAX    ((1u << 20) + VP_GUESTS_MAX)
-#define FL_NAMES_BYTES  (256u << 20)
 
 /* How long a host may take to compile, and, after STOP, to hand over the rest. */
 #define FL_PREPARE_NS 30000000000ull
@@ -76,8 +76,11 @@ struct fl_host {
 	uint32_t nprograms;
 	struct ot_map enabled; /* the host's EPID → struct vp_enabled */
 	struct ot_map names;   /* number → struct fl_called */
-	size_t names_bytes;
 	struct ot_arena arena;
+	struct ot_account meanings; /* programs, probes and names */
+	struct ot_account keys;     /* of aggregations, which the consumer keeps */
+	uint64_t drops_told;        /* of those that found no room */
+	uint64_t drops_due;         /* when more of them are told */
 
 	int64_t clock_offset; /* added to its records' times */
 	bool has_clock;
@@ -107,7 +110,8 @@ struct fl_fleet {
 	struct fl_order order;
 	struct con_symbols others; /* fl_fleet_names() */
 	uint32_t next_epid;
-	unsigned may_act; /* bits of trust.c: what the texts do on this side */
+	struct ot_pool meanings, keys; /* of all hosts */
+	unsigned may_act;              /* bits of trust.c: what the texts do on this side */
 	struct ot_buf qualified;
 	struct ot_map said; /* what hosts have said: of the program they say the same */
 	uint64_t *words;    /* an aggregation's, aligned */
@@ -189,6 +193,14 @@ void fl_tame_lines(char *text);
 OT_MUST_CHECK struct ot_err *fl_host_take_names(struct fl_host *h, const void *data, size_t len);
 /** NULL: no such guest. */
 struct fl_guest_there *fl_guest_of(const struct fl_fleet *fleet, uint32_t guest, struct fl_host **ret_host);
+
+/* room.c: what hosts may make this side keep, of the memory that it has. */
+void fl_room_init(struct fl_fleet *fleet);
+/** Room for @p bytes of programs, probes and names. BAD_DATA: there is none, and the host can't be understood
+ * any more. */
+OT_MUST_CHECK struct ot_err *fl_room_take(struct fl_host *h, uint64_t bytes);
+/** Tell what the host's aggregations had no room for: once a second, and when it is over. */
+OT_MUST_CHECK struct ot_err *fl_room_tell(struct fl_host *h, uint64_t now_ns);
 
 /* clocks.c */
 /** What @p there says of the host's clock, now. */

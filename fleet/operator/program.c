@@ -8,6 +8,10 @@
 #include "dif/obj/verify.h"
 #include "fleet/operator/internal.h"
 
+/* What a program takes once it is read, at most so many times its DOF; and a probe besides its texts. */
+#define PROGRAM_COST 8
+#define PROBE_COST   (sizeof(struct vp_enabled) + sizeof(struct vp_probe) + 192)
+
 void fl_program_destroy(struct fl_program_there *p)
 {
 	if (!p)
@@ -70,6 +74,8 @@ struct ot_err *fl_host_take_program(struct fl_host *h, const void *data, size_t 
 	dif_program_init(&p->prog);
 	ot_arena_init(&arena);
 	struct ot_err *err = fl_get_program(data, len, &arena, &m);
+	if (!err)
+		err = fl_room_take(h, sizeof(*p) + PROGRAM_COST * (uint64_t)m.dof.len);
 	if (!err)
 		err = read_program(p, &m);
 	ot_arena_deinit(&arena);
@@ -183,6 +189,8 @@ static struct ot_err *enable(struct fl_host *h, const struct fl_enabled *e)
 		return ot_err_new(OT_ERR_BAD_DATA, "a probe of no clause, or of no guest");
 	if (ot_map_get(&h->enabled, &e->epid, sizeof(e->epid)) || h->enabled.count == FL_ENABLED_MAX)
 		return ot_err_new(OT_ERR_BAD_DATA, "two probes with EPID %u, or too many", e->epid);
+	OT_TRY(fl_room_take(h, PROBE_COST + strlen(e->provider) + strlen(e->module) + strlen(e->function) +
+				   strlen(e->name)));
 	OT_TRY(lay_out(h, p, e->clause));
 	struct vp_enabled *enabled = ot_arena_new(&h->arena, struct vp_enabled);
 	struct vp_probe *probe = probe_of(h, e);

@@ -2,6 +2,8 @@
 /* fleet/operator: what a hostile host sends ends that host and nothing else. */
 #include "tests/unit/fleet_operator_fixture.h"
 
+#include "consumer/aggregate.h"
+
 /* --- hostile -------------------------------------------------------------------------------------------- */
 
 static void put_nothing(struct canned *h)
@@ -195,6 +197,110 @@ static void damaged_messages(void **state)
 	damaged(FL_FAULTS, no_such_fault);
 }
 
+/* --- more than there is room for ------------------------------------------------------------------------ */
+
+/* The consumer's part: what is handed on is kept by key. */
+struct keeping {
+	struct con_aggs aggs;
+	struct con_printer printer;
+	uint64_t drops;
+};
+
+static struct ot_err *keep_aggregate(void *arg, const struct vp_aggregate *agg)
+{
+	struct keeping *k = arg;
+
+	return con_aggs_add(&k->aggs, &k->printer, agg);
+}
+
+static struct ot_err *count_drop(void *arg, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
+{
+	assert_int_equal(kind, VP_DROP_AGGREGATION);
+	assert_int_equal(cpu, 0);
+	((struct keeping *)arg)->drops += count;
+	return NULL;
+}
+
+static void say_keys(struct fixture *f, unsigned host, unsigned first, unsigned count)
+{
+	char key[16];
+
+	for (unsigned i = first; i < first + count; i++) {
+		snprintf(key, sizeof(key), "h%u-%u", host, i);
+		put_aggregate(&f->hosts[host], 2, 2, key, 8 + STRSIZE, 1, 8);
+	}
+	say(&f->hosts[host], FL_AGGREGATES);
+	take(f);
+}
+
+/* One host sends keys without end: it is not lost, nothing is dropped untold, and the other one has its
+ * room. */
+static void endless_keys(void **state)
+{
+	struct keeping k = { 0 };
+	struct fixture f;
+	uint64_t n = 0;
+
+	(void)state;
+	setup(&f, counting, 2);
+	f.sink = (struct vp_sink){ .arg = &k, .aggregate = keep_aggregate, .drop = count_drop };
+	assert_true(lx_compile(&f.lx, counting));
+	assert_null(con_aggs_init(&k.aggs, &f.lx.prog));
+	k.printer.opts = &f.lx.opts;
+	f.fleet->keys.most = 100000;
+	start(&f, 2);
+	for (; n < 5000; n += 500)
+		say_keys(&f, 0, (unsigned)n, 500);
+	say_keys(&f, 1, 0, 100);
+	assert_int_equal(f.fleet->hosts[1]->keys.refused, 0);
+	assert_true(f.fleet->keys.bytes <= 2 * f.fleet->keys.most);
+	assert_null(strstr(f.seen.said, "lost"));
+	assert_null(strstr(f.seen.said, "h2: "));
+	fl_put_ended(&f.hosts[0].body, &(struct fl_ended){ .text = "" });
+	say(&f.hosts[0], FL_ENDED);
+	take(&f);
+	assert_int_equal(k.drops + k.aggs.vars[1].count, 5000 + 100);
+	assert_in_range(k.aggs.vars[1].count, 100 + 200, 100 + 2000);
+	if (!strstr(f.seen.said, "h1: ") || !strstr(f.seen.said, "aggregation drops: there is no room here"))
+		fail_msg("%s", f.seen.said);
+	con_aggs_deinit(&k.aggs);
+	teardown(&f);
+}
+
+/* What a host's data means can't be left out: it is lost. */
+static void endless_meanings(void **state)
+{
+	char name[1000];
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (unsigned way = 0; way < 3; way++) {
+		struct fixture f;
+
+		begin(&f, counting, 2);
+		f.fleet->meanings.most = f.fleet->meanings.bytes + 1000000;
+		for (unsigned i = 0; i < 2000 && f.fleet->hosts[0]->link; i++) {
+			if (way == 0)
+				fl_put_name(&f.hosts[0].body, &(struct fl_name){ 0, 70000 + i, name, "" });
+			else if (way == 1)
+				fl_put_enabled(&f.hosts[0].body,
+					       &(struct fl_enabled){ 9 + i, 0, 0, 1, "a", name, "c", "d" });
+			else
+				fl_put_guest(&f.hosts[0].body, &(struct fl_guest){ 0, name, true, 0, "" });
+			say(&f.hosts[0], way == 0 ? FL_NAMES : way == 1 ? FL_ENABLED : FL_GUEST);
+			take(&f);
+		}
+		assert_int_equal(f.fleet->hosts[0]->link == NULL, way < 2);
+		if (way < 2 &&
+		    !strstr(f.seen.said, "h1: the host is lost: it has sent programs, probes and names"))
+			fail_msg("way %u: %s", way, f.seen.said);
+		assert_true(f.fleet->meanings.bytes < 2100000);
+		assert_non_null(f.fleet->hosts[1]->link);
+		teardown(&f);
+	}
+}
+
 /* --- the end -------------------------------------------------------------------------------------------- */
 
 static void the_end(void **state)
@@ -242,6 +348,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hostile_hosts_are_lost),
 		cmocka_unit_test(damaged_messages),
+		cmocka_unit_test(endless_keys),
+		cmocka_unit_test(endless_meanings),
 		cmocka_unit_test(the_end),
 	};
 
