@@ -140,31 +140,35 @@ struct ot_err *fl_calling_await(struct fl_calling *c, uint64_t until_ns,
 	struct pollfd fds[2] = { { .fd = fl_inbox_fd(c->answers), .events = POLLIN },
 				 { .fd = c->wake_fd, .events = POLLIN } };
 
-	for (;;) {
-		*ret = fl_inbox_next(c->answers, ret_message);
-		if (*ret || ot_now_ns() >= until_ns)
-			return NULL;
+	/* time and the user come first: whoever can write there may never let the answers end */
+	for (*ret = false; ot_now_ns() < until_ns;) {
 		if (poll(fds, 2, ot_ms_until(until_ns)) < 0 && errno != EINTR)
 			return ot_err_os(errno, "poll");
 		if (fds[1].revents)
 			return ot_err_new(OT_ERR_BUSY, "interrupted");
+		*ret = fl_inbox_next(c->answers, ret_message);
+		if (*ret)
+			return NULL;
 	}
+	return NULL;
 }
 
 struct fl_invited *fl_calling_host(struct fl_calling *c, const struct fl_broker_message *m)
 {
+	struct fl_invited *found = NULL;
+	struct ot_arena arena; /* anybody's names are not kept */
 	const char *name;
-	struct ot_err *err = fl_answer_host(m->data, m->len, &c->arena, &name);
 
-	if (err) {
-		ot_err_destroy(err);
-		c->forged++;
-		return NULL;
-	}
-	for (size_t i = 0; i < c->nhosts; i++)
+	ot_arena_init(&arena);
+	struct ot_err *err = fl_answer_host(m->data, m->len, &arena, &name);
+
+	c->forged += err != NULL;
+	for (size_t i = 0; !err && !found && i < c->nhosts; i++)
 		if (!strcmp(c->hosts[i].known->name, name))
-			return &c->hosts[i];
-	return NULL;
+			found = &c->hosts[i];
+	ot_err_destroy(err);
+	ot_arena_deinit(&arena);
+	return found;
 }
 
 /* --- the course of it --------------------------------------------------------------------------------- */
