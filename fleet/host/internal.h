@@ -65,6 +65,7 @@ struct fl_worker {
 	bool stopped;    /* the operator has said STOP, or the link is gone: */
 	bool broken;     /* … that */
 	bool expired;    /* the session's time is over */
+	bool unbegun;    /* … before the operator has begun it */
 	int signal;      /* that has ended it; 0: none */
 	uint64_t end_ns; /* of its time; 0: none */
 };

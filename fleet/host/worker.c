@@ -16,6 +16,11 @@
 
 enum { EXIT_FINE = 0, EXIT_FAILED = 1 };
 
+/* How long an operator may take for the next word of the beginning, and how long it may acknowledge nothing
+ * at the end, in leases: heartbeats alone do not hold a session, and what it has enabled, for ever. */
+#define BEGIN_LEASES  12
+#define SETTLE_LEASES 6
+
 /* --- the link --------------------------------------------------------------------------------------------- */
 
 static void break_off(struct fl_worker *w)
@@ -83,10 +88,13 @@ static struct ot_err *set_wake(struct fl_worker *w)
 /* Until the message @wanted comes; *ret_data is borrowed of the link. False: the session is over before. */
 static bool await(struct fl_worker *w, enum fl_kind wanted, const void **ret_data, size_t *ret_len)
 {
+	const uint64_t until = ot_now_ns() + BEGIN_LEASES * w->lease_ns;
 	enum fl_kind kind;
 
 	while (!w->stopped) {
 		poll_link(w);
+		w->unbegun = ot_now_ns() >= until;
+		w->stopped |= w->unbegun;
 		if (!w->broken && fl_link_receive(w->link, &kind, ret_data, ret_len)) {
 			if (kind == wanted)
 				return true;
@@ -105,14 +113,23 @@ static bool await(struct fl_worker *w, enum fl_kind wanted, const void **ret_dat
 	return false;
 }
 
-/* Until everything has arrived, or the operator is lost. */
+/* Until everything has arrived, or the operator is lost, or takes nothing. */
 static void settle(struct fl_worker *w)
 {
+	size_t least = SIZE_MAX;
+	uint64_t until = 0;
 	enum fl_kind kind;
 	const void *data;
 	size_t len;
 
 	while (!w->broken && fl_link_pending(w->link)) {
+		if (fl_link_pending(w->link) < least) {
+			least = fl_link_pending(w->link);
+			until = ot_now_ns() + SETTLE_LEASES * w->lease_ns;
+		} else if (ot_now_ns() >= until) {
+			break_off(w);
+			break;
+		}
 		struct ot_err *err = set_wake(w);
 
 		if (!err)
@@ -235,6 +252,8 @@ static const char *why_ended(const struct fl_worker *w, const struct ot_err *err
 		return ot_err_message(err);
 	if (w->signal)
 		return "the worker was ended on its host";
+	if (w->unbegun)
+		return "the operator has not begun the session in time";
 	if (w->expired)
 		return "the session's time limit has passed";
 	const char *gone = w->session ? vp_session_gone_reason(w->session) : NULL;
@@ -246,7 +265,7 @@ static void send_ended(struct fl_worker *w, enum vp_session_state state, const s
 	const struct fl_ended m = {
 		.exited = state == VP_SESSION_EXITED,
 		.status = w->session ? vp_session_exit_status(w->session) : 0,
-		.failed = err || w->signal || is_lost(w),
+		.failed = err || w->signal || w->unbegun || is_lost(w),
 		.text = why_ended(w, err),
 	};
 	struct ot_buf out;
@@ -261,7 +280,7 @@ static void send_ended(struct fl_worker *w, enum vp_session_state state, const s
 static int leave(struct fl_worker *w)
 {
 	send_ended(w, VP_SESSION_ACTIVE, NULL);
-	return w->broken || w->signal ? EXIT_FAILED : EXIT_FINE;
+	return w->broken || w->signal || w->unbegun ? EXIT_FAILED : EXIT_FINE;
 }
 
 static int trace(struct fl_worker *w)

@@ -13,6 +13,7 @@ PROTOCOL = 1
 MAGIC = 0x316C464F
 HEADER = struct.Struct("<IIQQQQ")
 WINDOW = 16
+STRETCH_MAX = 200 << 10  # bytes of a message in one packet
 
 
 def text(s):
@@ -103,6 +104,7 @@ class Worker:
                                         env={**os.environ, **(env or {})})
         self.raw = self.stream = b""
         self.number = self.turn = self.taken = self.heard = 0
+        self.acknowledged = 0  # of this side's packets
         self.held = {}
         self.said_ns = 0
         self.got = []      # every message, (kind, values)
@@ -122,12 +124,17 @@ class Worker:
             pass
 
     def send(self, kind, data=b""):
-        self.number += 1
-        self.packet(self.number, struct.pack("<II", KINDS.index(kind), len(data)) + data)
+        stream = struct.pack("<II", KINDS.index(kind), len(data)) + data
+        for at in range(0, len(stream), STRETCH_MAX):
+            while self.number - self.acknowledged >= WINDOW and not self.closed:
+                self.poll()
+            self.number += 1
+            self.packet(self.number, stream[at:at + STRETCH_MAX])
 
     def read_packet(self, packet):
-        magic, _, number, turn, _, _ = HEADER.unpack_from(packet)
+        magic, _, number, turn, acknowledged, _ = HEADER.unpack_from(packet)
         assert magic == MAGIC, packet[:HEADER.size]
+        self.acknowledged = max(self.acknowledged, acknowledged)
         self.heard = max(self.heard, turn)
         if number > self.taken:
             self.held[number] = packet[HEADER.size:]

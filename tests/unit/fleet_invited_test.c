@@ -18,7 +18,8 @@
 #include "base/clock.h"
 #include "fleet/host/worker.h"
 
-static const struct fl_run signed_run = { .guests = "none" };
+static struct fl_run signed_run = { .guests = "none" };
+static int log_fd = -1; /* where a worker's lines go */
 
 static bool is_signed(void *arg, const void *run, size_t len)
 {
@@ -30,10 +31,11 @@ static bool is_signed(void *arg, const void *run, size_t len)
 	return out.len == len && !memcmp(out.data, run, len);
 }
 
-static void log_nothing(void *arg, const char *line)
+static void log_line(void *arg, const char *line)
 {
 	(void)arg;
-	(void)line;
+	if (log_fd >= 0 && write(log_fd, line, strlen(line)) < 0)
+		_exit(99);
 }
 
 static struct fl_link *link_over(int fd)
@@ -48,7 +50,7 @@ static struct fl_link *link_over(int fd)
 
 static pid_t start_worker(int fd)
 {
-	const struct fl_worker_config config = { .host = "h1", .log = log_nothing, .invited = is_signed };
+	const struct fl_worker_config config = { .host = "h1", .log = log_line, .invited = is_signed };
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
@@ -130,9 +132,46 @@ static void another_program(void **state)
 	ot_arena_deinit(&arena);
 }
 
+/* A program of more text than one may have, well signed: refused, and the host's log says so. */
+static void too_large(void **state)
+{
+	uint8_t *text = malloc(FL_SOURCE_MAX + 1);
+	const struct fl_source source = { .name = "", .text = { text, FL_SOURCE_MAX + 1 } };
+	const struct fl_run before = signed_run;
+	ot_auto(ot_buf_deinit) struct ot_buf answer = { 0 };
+	struct fl_refused refused;
+	struct ot_arena arena;
+	char line[4096] = "";
+	int pipes[2];
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, ' ', FL_SOURCE_MAX + 1);
+	memcpy(text, "BEGIN", 5);
+	assert_int_equal(pipe(pipes), 0);
+	log_fd = pipes[1];
+	signed_run.sources = &source;
+	signed_run.nsources = 1;
+	ot_buf_init(&answer);
+	ot_arena_init(&arena);
+	assert_int_equal(answer_to(&signed_run, &answer), FL_REFUSED);
+	assert_null(fl_get_refused(answer.data, answer.len, &arena, &refused));
+	assert_int_equal(refused.reason, FL_REASON_PROGRAM);
+	assert_string_equal(refused.text, "a broken message RUN (2)");
+	assert_true(read(pipes[0], line, sizeof(line) - 1) > 0);
+	assert_non_null(strstr(line, "refused: operator=\"alice@desk\""));
+	assert_non_null(strstr(line, "reason=\"a broken message RUN (2)\""));
+	close(pipes[0]);
+	close(pipes[1]);
+	log_fd = -1;
+	signed_run = before;
+	ot_arena_deinit(&arena);
+	free(text);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(another_program) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(another_program), cmocka_unit_test(too_large) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
