@@ -2,20 +2,28 @@
 /* outsight-serve's own program in another process. */
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "fleet/serve/serve.h"
 
-_Noreturn void fl_serve_become(char *const *argv, int fd, int number)
+/* libnats opens sockets that stay open on exec(): nothing of the daemon's but what was given goes along. */
+static bool keep_only(int fd, int number)
 {
-	int given = dup2(fd, number); /* of the same number would stay closed on exec() */
+	int given = fd == number ? fd : dup2(fd, number);
+
+	return given >= 0 && !fcntl(given, F_SETFD, 0) &&
+	       (number == 3 || !close_range(3, (unsigned)number - 1, 0)) &&
+	       !close_range((unsigned)number + 1, ~0u, 0);
+}
+
+_Noreturn void fl_serve_become(char *const *argv, int fd, int number, pid_t parent)
+{
 	sigset_t none;
 
-	if (fd == number)
-		given = fcntl(fd, F_SETFD, 0) ? -1 : fd;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (given >= 0)
+	if (!prctl(PR_SET_PDEATHSIG, SIGTERM) && getppid() == parent && keep_only(fd, number))
 		execv("/proc/self/exe", argv);
 	_exit(127);
 }

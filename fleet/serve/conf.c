@@ -273,3 +273,20 @@ const struct fl_conf_operator *fl_conf_find(const struct fl_conf *conf, const ui
 			return &conf->operators[i];
 	return NULL;
 }
+
+static bool same_patterns(const struct fl_patterns *a, const struct fl_patterns *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->items[i], b->items[i]) != 0)
+			return false;
+	return true;
+}
+
+bool fl_conf_same_rights(const struct fl_conf_operator *a, const struct fl_conf_operator *b)
+{
+	return same_patterns(&a->guests, &b->guests) && same_patterns(&a->providers, &b->providers) &&
+	       a->destructive == b->destructive && a->user_memory == b->user_memory &&
+	       a->maxcost == b->maxcost && a->ttl_s == b->ttl_s && a->bytes_per_s == b->bytes_per_s;
+}

@@ -59,5 +59,7 @@ struct fl_conf {
 OT_MUST_CHECK struct ot_err *fl_conf_read(const char *path, struct ot_arena *arena, struct fl_conf *ret);
 /** The operator with this key; NULL: none. */
 const struct fl_conf_operator *fl_conf_find(const struct fl_conf *conf, const uint8_t key[FL_PUBLIC]);
+/** May both do the same? */
+bool fl_conf_same_rights(const struct fl_conf_operator *a, const struct fl_conf_operator *b);
 
 #endif

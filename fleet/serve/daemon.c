@@ -31,6 +31,8 @@ struct daemon {
 	struct fl_gate gate;
 	struct fl_workers workers;
 	struct fl_metrics_process metrics;
+	struct fl_guests guests;
+	struct fl_questions questions;
 	struct fl_broker *broker;
 	struct fl_inbox *who, *run;
 	int signals;
@@ -54,18 +56,19 @@ static void log_error(const char *what, struct ot_err *err)
 		fl_serve_log(line.data);
 }
 
-static void guests(void *arg, const struct fl_conf_operator *operator, const char * pattern,
+static bool guests(void *arg, const struct fl_conf_operator *operator, const char * pattern,
 		   struct ot_buf *out)
 {
-	(void)arg;
-	fl_serve_guests(operator, pattern, out);
+	struct daemon *d = arg;
+
+	return fl_guests_tell(&d->guests, operator, pattern, out);
 }
 
 static unsigned running(void *arg)
 {
 	struct daemon *d = arg;
 
-	fl_workers_reap(&d->workers);
+	(void)fl_workers_step(&d->workers);
 	return d->workers.count;
 }
 
@@ -103,8 +106,9 @@ static void count(struct daemon *d, bool begun)
 	c->running = d->workers.count;
 }
 
-static void take_request(struct daemon *d, const struct fl_broker_message *m)
+static void take_request(void *arg, const struct fl_broker_message *m)
 {
+	struct daemon *d = arg;
 	struct fl_gate_result result;
 	struct ot_arena arena;
 	bool begun = false;
@@ -116,11 +120,14 @@ static void take_request(struct daemon *d, const struct fl_broker_message *m)
 
 	if (!err && result.run)
 		err = begin_session(d, &result, m->reply), begun = !err;
+	else if (!err && result.later)
+		fl_questions_add(&d->questions, m);
 	else if (!err && result.answer.len)
 		err = fl_broker_publish(d->broker, m->reply, NULL, result.answer.data, result.answer.len);
 	if (err)
 		log_error("a request failed", err);
-	count(d, begun);
+	if (!result.later) /* it is counted when it is answered */
+		count(d, begun);
 	fl_gate_result_deinit(&result);
 	ot_arena_deinit(&arena);
 }
@@ -146,6 +153,7 @@ static void reload(struct daemon *d)
 		ot_arena_deinit(&arena);
 		return;
 	}
+	fl_workers_revoke(&d->workers, &d->conf, &conf);
 	ot_arena_deinit(&d->arena);
 	d->arena = arena;
 	d->conf = conf;
@@ -162,7 +170,6 @@ static void take_signals(struct daemon *d)
 		else if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
 			d->ending = true;
 	}
-	fl_workers_reap(&d->workers);
 }
 
 static struct ot_err *hold_signals(struct daemon *d)
@@ -239,15 +246,35 @@ static void log_begin(struct daemon *d)
 	fl_serve_log(ot_buf_str(&line));
 }
 
+static int earlier(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/* What the daemon's children have done; in how many ms one of them is due. */
+static int step_children(struct daemon *d)
+{
+	bool listed;
+	int ms = earlier(fl_metrics_step(&d->metrics, d->conf_path), fl_workers_step(&d->workers));
+
+	ms = earlier(ms, fl_guests_step(&d->guests, &listed));
+	if (listed && d->guests.listed_ns)
+		fl_questions_answer(&d->questions, take_request, d);
+	else if (listed) /* who is not answered knows that something is wrong */
+		fl_questions_clear(&d->questions);
+	return ms;
+}
+
 static void loop(struct daemon *d)
 {
 	struct fl_broker_message m;
 
 	while (!d->ending) {
-		int ms = fl_metrics_step(&d->metrics, d->conf_path);
+		int ms = step_children(d);
 		struct pollfd p[] = { { d->signals, POLLIN, 0 },
 				      { fl_inbox_fd(d->who), POLLIN, 0 },
-				      { fl_inbox_fd(d->run), POLLIN, 0 } };
+				      { fl_inbox_fd(d->run), POLLIN, 0 },
+				      { d->guests.fd, POLLIN, 0 } };
 
 		poll(p, OT_ARRAY_SIZE(p), ms);
 		take_signals(d);
@@ -267,6 +294,8 @@ static void close_all(struct daemon *d)
 {
 	fl_inbox_close(d->who);
 	fl_inbox_close(d->run);
+	fl_guests_deinit(&d->guests);
+	fl_questions_clear(&d->questions);
 	fl_workers_end(&d->workers);
 	fl_metrics_end(&d->metrics);
 	fl_broker_unref(d->broker);
@@ -287,6 +316,7 @@ int fl_serve_daemon(const char *conf_path, const char *nats)
 	prctl(PR_SET_DUMPABLE, 0);
 	d = (struct daemon){ .conf_path = conf_path, .signals = -1, .metrics = { .counts_fd = -1 } };
 	ot_arena_init(&d.arena);
+	fl_guests_init(&d.guests);
 	struct ot_err *err = open_all(&d, nats);
 
 	if (!err && d.metrics_only) {

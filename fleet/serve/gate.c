@@ -14,26 +14,33 @@
 
 /* --- the log ------------------------------------------------------------------------------------------ */
 
-/* A line about an unknown key, if there is room for one. */
+/* Is there room for a line about what anybody can send? */
+static bool has_room(struct fl_gate *gate, struct fl_gate_lines *lines, const char *what, uint64_t now)
+{
+	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
+
+	ot_buf_init(&line);
+	if (now >= lines->begun + WINDOW_S || now < lines->begun) {
+		if (lines->untold) {
+			ot_buf_printf(&line, "fleet: refused %u more requests %s", lines->untold, what);
+			gate->log(gate->arg, ot_buf_str(&line));
+		}
+		*lines = (struct fl_gate_lines){ .begun = now };
+	}
+	if (lines->lines++ < FL_GATE_LINES)
+		return true;
+	lines->untold++;
+	return false;
+}
+
 static void log_stranger(struct fl_gate *gate, const char *why, uint64_t now)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
 
 	gate->refused++;
-	ot_buf_init(&line);
-	if (now >= gate->window + WINDOW_S || now < gate->window) {
-		if (gate->untold) {
-			ot_buf_printf(&line, "fleet: refused %u more requests of unknown keys", gate->untold);
-			gate->log(gate->arg, ot_buf_str(&line));
-			ot_buf_clear(&line);
-		}
-		gate->window = now;
-		gate->lines = gate->untold = 0;
-	}
-	if (gate->lines++ >= FL_GATE_LINES) {
-		gate->untold++;
+	if (!has_room(gate, &gate->strangers, "of unknown keys", now))
 		return;
-	}
+	ot_buf_init(&line);
 	ot_buf_puts(&line, "fleet: refused: ");
 	ot_log_put_text(&line, why, TEXT_KEPT);
 	gate->log(gate->arg, ot_buf_str(&line));
@@ -65,6 +72,15 @@ static void log_request(struct fl_gate *gate, const struct fl_conf_operator *ope
 		gate->log(gate->arg, line.data);
 }
 
+/* One that is well signed, and that whoever has heard it may send again. */
+static void log_repeated(struct fl_gate *gate, const struct fl_gate_result *result, const char *why,
+			 uint64_t now)
+{
+	gate->refused++;
+	if (has_room(gate, &gate->repeated, "that were repeated, are another host's or have expired", now))
+		log_request(gate, result->operator, & result->request, "refused", why);
+}
+
 /* --- answers ------------------------------------------------------------------------------------------ */
 
 static struct ot_err *answer(const struct fl_gate *gate, const struct ot_buf *body,
@@ -90,19 +106,24 @@ static struct ot_err *answer_verdict(const struct fl_gate *gate, const struct fl
 	return answer(gate, &body, ret);
 }
 
-/* @p why is consumed. */
+/* @p why is consumed. Who asks which guests there are and may not is not told anything. */
+static struct ot_err *answer_refused(const struct fl_gate *gate, enum fl_reason reason, struct ot_err *why,
+				     struct fl_gate_result *ret)
+{
+	struct ot_err *err = NULL;
+
+	if (ret->request.asks == FL_ASKS_RUN)
+		err = answer_verdict(gate, &(struct fl_verdict){ false, reason, ot_err_message(why) }, ret);
+	ot_err_destroy(why);
+	return err;
+}
+
 static struct ot_err *refuse(struct fl_gate *gate, enum fl_reason reason, struct ot_err *why,
 			     struct fl_gate_result *ret)
 {
 	gate->refused++;
 	log_request(gate, ret->operator, & ret->request, "refused", ot_err_message(why));
-	struct ot_err *err = NULL;
-
-	/* who asks which guests there are and may not is not told anything */
-	if (ret->request.asks == FL_ASKS_RUN)
-		err = answer_verdict(gate, &(struct fl_verdict){ false, reason, ot_err_message(why) }, ret);
-	ot_err_destroy(why);
-	return err;
+	return answer_refused(gate, reason, why, ret);
 }
 
 static struct ot_err *tell_guests(struct fl_gate *gate, struct fl_gate_result *ret)
@@ -110,8 +131,8 @@ static struct ot_err *tell_guests(struct fl_gate *gate, struct fl_gate_result *r
 	ot_auto(ot_buf_deinit) struct ot_buf body = { 0 };
 
 	ot_buf_init(&body);
-	gate->guests(gate->arg, ret->operator, ret->request.guests, &body);
-	return answer(gate, &body, ret);
+	ret->later = !gate->guests(gate->arg, ret->operator, ret->request.guests, &body);
+	return ret->later ? NULL : answer(gate, &body, ret);
 }
 
 static struct ot_err *take_invitation(struct fl_gate *gate, uint64_t now, struct fl_gate_result *ret)
@@ -120,8 +141,7 @@ static struct ot_err *take_invitation(struct fl_gate *gate, uint64_t now, struct
 
 	/* a repeated one is not answered: the first one's sender has its answer */
 	if (why && ot_err_code(why) == OT_ERR_PERMISSION) {
-		gate->refused++;
-		log_request(gate, ret->operator, & ret->request, "refused", ot_err_message(why));
+		log_repeated(gate, ret, ot_err_message(why), now);
 		ot_err_destroy(why);
 		return NULL;
 	}
@@ -146,8 +166,10 @@ static struct ot_err *take_request(struct fl_gate *gate, uint64_t now, struct fl
 		return NULL;
 	struct ot_err *why = fl_request_check(&ret->request, gate->conf->name, now);
 
-	if (why)
-		return refuse(gate, FL_REASON_TRUST, why, ret);
+	if (why) {
+		log_repeated(gate, ret, ot_err_message(why), now);
+		return answer_refused(gate, FL_REASON_TRUST, why, ret);
+	}
 	fl_ephemeral_make(ret->public, ret->secret);
 	if (ret->request.asks == FL_ASKS_WHO)
 		return tell_guests(gate, ret);

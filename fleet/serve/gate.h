@@ -10,9 +10,14 @@
 #include "fleet/serve/replay.h"
 #include "fleet/trust/sign.h"
 
-/* At most so many lines about requests that are refused before it is known who asks, in ten seconds: anybody
- * can send these. */
+/* At most so many lines of a kind, in ten seconds, about requests that anybody can send: those of nobody whom
+ * this host knows, and those that were heard before, are another host's or have expired. */
 #define FL_GATE_LINES 20u
+
+struct fl_gate_lines {
+	uint64_t begun; /* the ten seconds */
+	unsigned lines, untold;
+};
 
 struct fl_gate {
 	const struct fl_conf *conf;
@@ -21,20 +26,20 @@ struct fl_gate {
 	/** A line for the host's log. */
 	void (*log)(void *arg, const char *line);
 	/** Append the guests of this host that @p operator may trace and @p pattern means
-	 * (fl_body_put_presence()). */
-	void (*guests)(void *arg, const struct fl_conf_operator *operator, const char * pattern,
+	 * (fl_body_put_presence()). False: that is not known yet. */
+	bool (*guests)(void *arg, const struct fl_conf_operator *operator, const char * pattern,
 		       struct ot_buf *out);
 	/** How many sessions run. */
 	unsigned (*running)(void *arg);
 	void *arg;
-	uint64_t window; /* FL_GATE_LINES: the ten seconds, and how many lines and others there were */
-	unsigned lines, untold;
+	struct fl_gate_lines strangers, repeated;
 	uint64_t refused; /* requests, since it began */
 };
 
 /* What to do. */
 struct fl_gate_result {
 	struct ot_buf answer;                         /* to be sent, if it is not empty */
+	bool later;                                   /* the same request is to be given again */
 	bool run;                                     /* a session begins, and its worker answers: */
 	const struct fl_conf_operator *operator;      /* borrowed from the conf */
 	struct fl_request request;                    /* its texts are in the caller's arena */

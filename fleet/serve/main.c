@@ -135,6 +135,8 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "--session")) /* the daemon's own: workers.c */
 		return fl_serve_session(argv[2], argv[3]);
+	if (argc == 2 && !strcmp(argv[1], "--list")) /* as well: guests.c */
+		return fl_serve_list();
 	if (argc >= 3 && !strcmp(argv[1], "--standing")) { /* as well: metrics.c */
 		if (argc > 3)
 			fl_serve_log_verbosely();

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,14 +50,12 @@ struct ot_err *fl_metrics_open(struct fl_metrics_process *m)
 }
 
 /* In the child, between fork() and exec(). */
-static void become(const char *conf_path, int counts, pid_t parent)
+static _Noreturn void become(const char *conf_path, int counts, pid_t parent)
 {
 	const char *argv[] = { "outsight-serve", "--standing", conf_path,
 			       fl_serve_log_is_verbose() ? "--verbose" : NULL, NULL };
 
-	if (!prctl(PR_SET_PDEATHSIG, SIGTERM) && getppid() == parent)
-		fl_serve_become((char *const *)(uintptr_t)argv, counts, FL_COUNTS_FD);
-	_exit(127);
+	fl_serve_become((char *const *)(uintptr_t)argv, counts, FL_COUNTS_FD, parent);
 }
 
 static void report(int status)

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "fleet/link/broker.h"
 #include "fleet/serve/conf.h"
 #include "fleet/serve/standing/counts.h"
 #include "fleet/serve/ticket.h"
@@ -23,8 +24,9 @@ int fl_serve_fail(struct ot_err *err);
 /* --- become.c ----------------------------------------------------------------------------------------- */
 
 /** In a child, between fork() and exec(), of a process with threads: execute this program with @p argv, no
- * signal blocked, and @p fd as its descriptor @p number. */
-_Noreturn void fl_serve_become(char *const *argv, int fd, int number);
+ * signal blocked, and @p fd as its descriptor @p number, from 3 on, and the only one besides the standard
+ * ones. It gets SIGTERM when @p parent ends, however that ends. */
+_Noreturn void fl_serve_become(char *const *argv, int fd, int number, pid_t parent);
 
 /* --- daemon.c, session.c ------------------------------------------------------------------------------ */
 
@@ -61,17 +63,62 @@ void fl_metrics_end(struct fl_metrics_process *m);
 
 /* --- guests.c ----------------------------------------------------------------------------------------- */
 
-/** struct fl_gate's guests(): the guests of this host, as `outsight guests` has them, listed at most once in
- * two seconds. */
-void fl_serve_guests(const struct fl_conf_operator *operator, const char * pattern, struct ot_buf *out);
+#define FL_LIST_FD 3
+
+/*
+ * The guests of this host, as `outsight guests` has them. Engines and VMMs are asked for them, which may take
+ * seconds, and kernels are read: so a process of its own does it, and what it says is read as hostile.
+ */
+struct fl_guests {
+	pid_t pid;                  /* of that process; 0: none lists */
+	int fd;                     /* of what it says; -1: it has said all */
+	uint64_t end_ns;            /* when it is killed */
+	struct ot_buf coming, list; /* fl_body_put_presence() */
+	uint64_t listed_ns;         /* when the list was; 0: there is none */
+};
+
+/** What that process is. */
+int fl_serve_list(void);
+void fl_guests_init(struct fl_guests *g);
+/** End it, and wait for it. */
+void fl_guests_deinit(struct fl_guests *g);
+/** Append those that @p operator may trace and @p pattern means. False: they are being listed now; a list is
+ * good for two seconds. */
+bool fl_guests_tell(struct fl_guests *g, const struct fl_conf_operator *operator, const char * pattern,
+		    struct ot_buf *out);
+/** Take what has come. *ret_ended: a list is there, or none can be had. In how many ms this is due again; -1:
+ * when fd is readable or a child has ended. */
+int fl_guests_step(struct fl_guests *g, bool *ret_ended);
+
+/* --- questions.c -------------------------------------------------------------------------------------- */
+
+#define FL_QUESTIONS_MAX 64u
+
+/* Questions that wait for the list, as they came. */
+struct fl_questions {
+	struct fl_question {
+		struct ot_buf data;
+		char reply[FL_BROKER_SUBJECT];
+	} items[FL_QUESTIONS_MAX];
+	unsigned count;
+};
+
+/** A copy of @p m, which has a reply. Without room it is left out: its asker asks again. */
+void fl_questions_add(struct fl_questions *q, const struct fl_broker_message *m);
+/** Give each to @p take, which may keep nothing of it, and forget it. */
+void fl_questions_answer(struct fl_questions *q, void (*take)(void *arg, const struct fl_broker_message *m),
+			 void *arg);
+void fl_questions_clear(struct fl_questions *q);
 
 /* --- workers.c ---------------------------------------------------------------------------------------- */
 
 /* A process for each session. */
 struct fl_session_process {
 	pid_t pid;
+	uint8_t key[FL_PUBLIC]; /* its operator's */
 	char operator[FL_NAME_MAX + 1];
 	char session[FL_SESSION_TEXT];
+	uint64_t end_ns; /* it was asked to end, and is killed then; 0: it was not */
 };
 
 struct fl_workers {
@@ -84,10 +131,13 @@ struct fl_workers {
 OT_MUST_CHECK struct ot_err *fl_workers_start(struct fl_workers *workers, const char *conf_path,
 					      const char *nats, const char *operator,
 					      const struct fl_ticket * ticket);
-/** Take those that have ended; how they ended goes to the log, if it was not as it should be. */
-void fl_workers_reap(struct fl_workers *workers);
-/** Ask all to end, and wait for it; those that do not within ten seconds are killed, which leaves guests
- * clean as well. */
+/** Ask those to end whose operator @p after does not have any more, or with other rights than @p before. */
+void fl_workers_revoke(struct fl_workers *workers, const struct fl_conf *before, const struct fl_conf *after);
+/** Take those that have ended; how they ended goes to the log, if it was not as it should be. One that was
+ * asked to end and does not within ten seconds is killed, which leaves guests clean as well. In how many ms
+ * this is due again; -1: when a child has ended. */
+int fl_workers_step(struct fl_workers *workers);
+/** Ask all to end, and wait for it. */
 void fl_workers_end(struct fl_workers *workers);
 
 #endif

@@ -49,15 +49,17 @@ struct ot_err *fl_workers_start(struct fl_workers *workers, const char *conf_pat
 	if (workers->count == FL_WORKERS_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "%u sessions run already", workers->count);
 	OT_TRY(write_ticket(ticket, &fd));
+	const pid_t parent = getpid();
 	pid_t pid = fork();
 
 	if (pid < 0)
 		return ot_err_os(errno, "fork");
 	if (!pid)
-		fl_serve_become(argv, fd, FL_TICKET_FD);
+		fl_serve_become(argv, fd, FL_TICKET_FD, parent);
 	struct fl_session_process *w = &workers->items[workers->count++];
 
-	w->pid = pid;
+	*w = (struct fl_session_process){ .pid = pid };
+	memcpy(w->key, ticket->operator, FL_PUBLIC);
 	snprintf(w->operator, sizeof(w->operator), "%s", operator);
 	snprintf(w->session, sizeof(w->session), "%s", ticket->session);
 	return NULL;
@@ -80,7 +82,7 @@ static void report(const struct fl_session_process *w, int status)
 		fl_serve_log(line.data);
 }
 
-void fl_workers_reap(struct fl_workers *workers)
+static void reap(struct fl_workers *workers)
 {
 	int status;
 
@@ -97,24 +99,53 @@ void fl_workers_reap(struct fl_workers *workers)
 	}
 }
 
-static void signal_all(const struct fl_workers *workers, int signal)
+static void ask_to_end(struct fl_session_process *w)
 {
-	for (unsigned i = 0; i < workers->count; i++)
-		kill(workers->items[i].pid, signal);
+	if (w->end_ns)
+		return;
+	kill(w->pid, SIGTERM);
+	w->end_ns = ot_now_ns() + END_NS;
+}
+
+int fl_workers_step(struct fl_workers *workers)
+{
+	uint64_t due = UINT64_MAX;
+
+	reap(workers);
+	for (unsigned i = 0; i < workers->count; i++) {
+		struct fl_session_process *w = &workers->items[i];
+
+		if (w->end_ns && ot_now_ns() >= w->end_ns)
+			kill(w->pid, SIGKILL);
+		else if (w->end_ns && w->end_ns < due)
+			due = w->end_ns;
+	}
+	return due == UINT64_MAX ? -1 : ot_ms_until(due) + 1;
+}
+
+void fl_workers_revoke(struct fl_workers *workers, const struct fl_conf *before, const struct fl_conf *after)
+{
+	for (unsigned i = 0; i < workers->count; i++) {
+		struct fl_session_process *w = &workers->items[i];
+		const struct fl_conf_operator *was = fl_conf_find(before, w->key);
+		const struct fl_conf_operator *is = fl_conf_find(after, w->key);
+		char line[256];
+
+		if (w->end_ns || (was && is && fl_conf_same_rights(was, is)))
+			continue;
+		snprintf(line, sizeof(line), "fleet: serve.conf %s: operator=%s session=%s ends",
+			 is ? "has other rights" : "no longer has the operator", w->operator, w->session);
+		fl_serve_log(line);
+		ask_to_end(w);
+	}
 }
 
 void fl_workers_end(struct fl_workers *workers)
 {
-	uint64_t end = ot_now_ns() + END_NS;
-
-	signal_all(workers, SIGTERM);
-	while (workers->count && ot_now_ns() < end) {
-		poll(NULL, 0, 20);
-		fl_workers_reap(workers);
-	}
-	signal_all(workers, SIGKILL);
+	for (unsigned i = 0; i < workers->count; i++)
+		ask_to_end(&workers->items[i]);
 	while (workers->count) {
+		(void)fl_workers_step(workers);
 		poll(NULL, 0, 20);
-		fl_workers_reap(workers);
 	}
 }

@@ -144,7 +144,13 @@ class Host:
     def sessions(self):
         """Processes of sessions."""
         with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as f:
-            return [int(pid) for pid in f.read().split()]
+            return [pid for pid in map(int, f.read().split()) if self.is_session(pid)]
+
+    @staticmethod
+    def is_session(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as f:
+            return b"--session" in f.read().split(b"\0")
+        return False
 
     def stop(self):
         if self.process.poll() is None:

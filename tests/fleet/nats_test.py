@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A fleet over a broker, without a guest: who gets in, who does not, and what is logged. nats_test.py OUTSIGHT [Class.test…]."""
+import contextlib
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
+import threading
 import unittest
 
 from hosts import NATS, Client, Fleet, limit, wait_until
@@ -132,6 +136,88 @@ class Sessions(Case):
         host.await_log("a session ended")
         self.assertEqual(self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)[0], 3)
 
+    def test_daemon_killed(self):
+        """kill -9 of the daemon ends its sessions too: what serve.conf says could not reach them any more."""
+        host = self.fleet.host("h1", {"alice": ALL})
+        operator = self.begin("-g", "h1/none")
+        session, = host.sessions()
+        host.process.kill()
+        host.process.wait()
+        _, err = operator.communicate(timeout=limit(60))
+        self.assertIn("h1: the worker was ended on its host", err)
+        self.assertEqual(operator.returncode, 1)
+        wait_until(lambda: not host.is_session(session), host.log)
+        host.start()
+        self.assertEqual(self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)[0], 3)
+
+    def test_session_crashes(self):
+        """As after a kill: a line, the operator is told, and the other operator's session goes on."""
+        host = self.fleet.host("h1", {"alice": ALL, "bob": ALL}, env=LEASE)
+        other = self.begin("-g", "h1/none", operator="bob")
+        bobs = host.sessions()
+        operator = self.begin("-g", "h1/none")
+        session, = set(host.sessions()) - set(bobs)
+        os.kill(session, signal.SIGSEGV)
+        # AddressSanitizer has a handler, which ends the process with a status
+        ended = r"(was ended by signal 11 \(Segmentation fault\)|a session failed): operator=alice"
+        wait_until(lambda: re.search(ended, host.log()), host.log)
+        _, err = operator.communicate(timeout=limit(60))
+        self.assertRegex(err, r"hosts: 0 whole, 1 lost: h1, last heard")
+        self.assertEqual(operator.returncode, 1)
+        self.assertEqual(host.sessions(), bobs)
+        other.send_signal(signal.SIGINT)
+        _, err = other.communicate(timeout=limit(60))
+        self.assertEqual((other.returncode, err), (0, ""))
+
+    def test_nothing_inherited(self):
+        """A session has its ticket and its own connection to the broker, and nothing of the daemon's."""
+        host = self.fleet.host("h1", {"alice": ALL})
+
+        def files(pid):
+            found = set()
+            for fd in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(FileNotFoundError):
+                    found.add(os.readlink(f"/proc/{pid}/fd/{fd}"))
+            return {f for f in found if f.startswith(("socket:", "pipe:")) or "replayed" in f}
+        self.begin("-g", "h1/none")
+        session, = host.sessions()
+        self.assertTrue(any(f.startswith("socket:") for f in files(host.process.pid)))
+        self.assertTrue(any(f.startswith("socket:") for f in files(session)))
+        self.assertEqual(files(host.process.pid) & files(session), set())
+
+    def test_listing_blocks_nobody(self):
+        """A host whose guests take long to list serves invitations meanwhile, and a process that lists may die."""
+        os.makedirs(self.fleet.path("run/outsight"), mode=0o700)
+        stopped = []
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as engine:
+            engine.bind(self.fleet.path(f"run/outsight/{os.getpid()}.sock"))
+            engine.listen()
+
+            def accept():
+                with contextlib.suppress(OSError):
+                    while True:
+                        connection, _ = engine.accept()
+                        pid = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+                        if not stopped:
+                            os.kill(pid, signal.SIGSTOP)
+                            stopped.append(pid)
+                        connection.close()
+            threading.Thread(target=accept, daemon=True).start()
+            host = self.fleet.host("h1", {"alice": ALL}, env={"XDG_RUNTIME_DIR": self.fleet.path("run")})
+            asks = subprocess.Popen(self.fleet.command("-q", "-g", "h*/no-such-guest", "-n", SHORT), stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.addCleanup(asks.wait)
+            self.addCleanup(asks.kill)
+            wait_until(lambda: stopped, host.log)
+            self.assertEqual(self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)[0], 3)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(stopped[0], signal.SIGKILL)
+            host.await_log("fleet: guests could not be listed: signal 9")
+            status, _, err = self.fleet.run("-q", "-g", "h*/no-such-guest", "-n", SHORT)
+            self.assertEqual(status, 1)
+            self.assertIn("no host has a guest that -g means and that can be traced", err)
+            engine.shutdown(socket.SHUT_RDWR)
+
     def test_limit(self):
         host = self.fleet.host("h1", {"alice": ALL})
         with open(host.conf, encoding="utf-8") as f:
@@ -158,6 +244,52 @@ class Refused(Case):
         host.process.send_signal(signal.SIGHUP)
         host.await_log("serve.conf was read again")
         self.refused(host, ("-g", "h1/none"), "does not answer", "no operator with the key")
+
+    def reload(self, host, operators):
+        before = host.log().count("serve.conf was read again")
+        host.write(operators)
+        host.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: host.log().count("serve.conf was read again") > before, host.log)
+
+    def test_revoked(self):
+        """SIGHUP ends sessions of an operator who is taken out of serve.conf, or may do something else now; others go on."""
+        host = self.fleet.host("h1", {"alice": ALL, "bob": ALL})
+        bob, alice = self.begin("-g", "h1/none", operator="bob"), self.begin("-g", "h1/none")
+        self.reload(host, {"carol": ALL, "alice": ALL, "bob": ALL})
+        self.assertEqual(len(host.sessions()), 2)
+        self.reload(host, {"bob": ALL})
+        _, err = alice.communicate(timeout=limit(60))
+        self.assertIn("h1: the worker was ended on its host", err)
+        self.assertEqual(alice.returncode, 1)
+        host.await_log("fleet: serve.conf no longer has the operator: operator=alice session=")
+        self.assertEqual(len(host.sessions()), 1)
+        self.reload(host, {"bob": "guests *\nproviders syscall"})
+        _, err = bob.communicate(timeout=limit(60))
+        self.assertEqual(bob.returncode, 1)
+        host.await_log("fleet: serve.conf has other rights: operator=bob session=")
+        wait_until(lambda: host.sessions() == [], host.log)
+
+    def test_conf_of_others(self):
+        """A serve.conf that others can write is not believed: not read again, and no session begins by it."""
+        host = self.fleet.host("h1", {"alice": ALL})
+        os.chmod(host.conf, 0o666)
+        host.process.send_signal(signal.SIGHUP)
+        host.await_log(f"serve.conf is not read again: {host.conf} has mode 666, and others may change it")
+        status, out, err = self.fleet.run("-q", "-x", "hostloss=ok", "-g", "h1/none", "-n", SHORT)
+        self.assertEqual((status, out), (1, ""), err)
+        self.assertNotIn("tracing starts", host.log())
+        self.assertIsNone(host.process.poll())
+
+    def test_too_large(self):
+        """An honest operator's outsight does not send it."""
+        host = self.fleet.host("h1", {"alice": ALL})
+        path = self.fleet.path("large.d")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("/*" + "x" * (1 << 20) + "*/ BEGIN { exit(3); }")
+        status, out, err = self.fleet.run("-q", "-g", "h1/none", "-s", path)
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("large.d: a text of more than 1048576 bytes is not sent to other hosts", err)
+        self.assertNotIn("allowed", host.log())
 
     def test_other_hosts_key(self):
         """Whoever answers by h1's name, it has not h1's key."""

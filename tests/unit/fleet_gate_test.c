@@ -25,6 +25,7 @@ struct test {
 	struct fl_gate gate;
 	struct ot_buf log;
 	unsigned running;
+	bool is_listing; /* its guests are not known yet */
 	uint8_t public[FL_PUBLIC], secret[FL_PUBLIC], nonce;
 };
 
@@ -35,15 +36,17 @@ static void put_line(void *arg, const char *line)
 	ot_buf_printf(&t->log, "%s\n", line);
 }
 
-static void put_guests(void *arg, const struct fl_conf_operator *operator, const char * pattern,
+static bool put_guests(void *arg, const struct fl_conf_operator *operator, const char * pattern,
 		       struct ot_buf *out)
 {
-	(void)arg;
+	if (((struct test *)arg)->is_listing)
+		return false;
 	assert_string_equal(pattern, "web*");
 	if (fl_policy_guest(operator, "web01"))
 		fl_body_put_presence(out, &(struct fl_presence){ "web01", "6.1" });
 	if (fl_policy_guest(operator, "db1"))
 		fl_body_put_presence(out, &(struct fl_presence){ "db1", "6.1" });
+	return true;
 }
 
 static unsigned count_running(void *arg)
@@ -241,6 +244,35 @@ static void refused(void **state)
 	fl_gate_result_deinit(&result);
 }
 
+/* Whoever has heard an invitation can send it again as often as it likes: the log is not theirs to fill
+ * either, and what a known operator asks for the first time is in it all the same. */
+static void repeated_without_end(void **state)
+{
+	struct test *t = *state;
+	struct fl_request r = request(t, FL_ASKS_RUN);
+	ot_auto(ot_buf_deinit) struct ot_buf message = { 0 };
+	struct fl_gate_result result;
+	unsigned lines = 0;
+
+	ot_buf_init(&message);
+	fl_request_sign(&t->alice, &r, &message);
+	for (unsigned i = 0; i < 100; i++) {
+		give(t, &message, i < 50 ? NOW + 30 : NOW + 31, &result); /* repeated, then expired */
+		lines += logged(t, "fleet: refused: operator=alice");
+		assert_int_equal(result.run, !i);
+		fl_gate_result_deinit(&result);
+	}
+	assert_int_equal(lines, FL_GATE_LINES);
+	assert_int_equal(t->gate.refused, 99);
+	t->running = 2;
+	r = request(t, FL_ASKS_RUN);
+	expect_refused(t, &r, "2 sessions run", FL_REASON_POLICY);
+	give(t, &message, NOW + 41, &result);
+	assert_true(logged(
+	    t, "fleet: refused 79 more requests that were repeated, are another host's or have expired"));
+	fl_gate_result_deinit(&result);
+}
+
 static void strangers(void **state)
 {
 	struct test *t = *state;
@@ -302,6 +334,11 @@ static void who(void **state)
 	assert_false(fl_body_next_presence(&reader, &t->arena, &presence)); /* db1 is none of alice's */
 	assert_null(fl_reader_end(&reader, 0));
 	fl_gate_result_deinit(&result);
+	t->is_listing = true; /* the guests are not known yet */
+	ask(t, &t->alice, &r, &result);
+	assert_true(result.later);
+	assert_int_equal(result.answer.len, 0);
+	fl_gate_result_deinit(&result);
 	r.hosts = others; /* everybody hears it: no line */
 	ask(t, &t->alice, &r, &result);
 	assert_int_equal(result.answer.len + t->log.len, 0);
@@ -347,6 +384,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(allowed, setup, teardown),
 		cmocka_unit_test_setup_teardown(replayed, setup, teardown),
 		cmocka_unit_test_setup_teardown(refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(repeated_without_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(who, setup, teardown),
 		cmocka_unit_test_setup_teardown(tickets, setup, teardown),
