@@ -153,6 +153,65 @@ class Guests(GuestTest):
         wait_until(lambda: vm.text() == elf_text(GUEST)[1], host.log)
         wait_until(lambda: not host.sessions(), host.log)
 
+    def test_two_operators(self):
+        """Over the same guest at once: each counts all of a round, and the one that ends first takes nothing of the other's out."""
+        vm = self.guest("a1")
+        host = self.fleet.host("h1", {"alice": "guests a*\nproviders fbt", "bob": "guests *\nproviders *"}, env=self.env)
+        bob = subprocess.Popen(self.fleet.command("-q", "-x", "maxcost=0", "-g", "h1/a1", "-n",
+                                                  "fbt::probed_nop:entry { @ = count(); } tick-50ms { printf(\"on\\n\"); }", operator="bob"),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, bufsize=1)
+        for f in bob.stdout, bob.stderr:
+            self.addCleanup(f.close)
+        self.addCleanup(bob.wait)
+        self.addCleanup(bob.kill)
+        self.assertEqual(bob.stdout.readline(), "on\n")
+        self.check_rounds(self.rounds(self.fleet.broker.port, 1), 1)
+        wait_until(lambda: len(host.sessions()) == 1, host.log)
+        self.assertNotEqual(vm.text(), elf_text(GUEST)[1])
+        self.check_rounds(self.rounds(self.fleet.broker.port, 1), 1)
+        bob.send_signal(signal.SIGINT)
+        out, err = bob.communicate(timeout=limit(120))
+        self.assertEqual((bob.returncode, err), (0, ""))
+        self.assertGreaterEqual(int(out.split()[-1]), 2 * CALLS)
+        wait_until(lambda: vm.text() == elf_text(GUEST)[1], host.log)
+
+    def ended_by(self, end, logged):
+        """What @end does to the host leaves the guest's text as it was, and the operator is told; a new session counts again."""
+        vm = self.guest("a1")
+        host = self.fleet.host("h1", {"alice": "guests a*\nproviders fbt"}, env={**self.env, "OUTSIGHT_FLEET_LEASE_MS": "3000"})
+        process = self.start(self.fleet.broker.port, "-g", "h1/a1", "-n", "fbt::probed_nop:entry { @ = count(); } tick-50ms { printf(\"on\\n\"); }")
+        self.assertEqual(process.stdout.readline(), "on\n")
+        self.assertNotEqual(vm.text(), elf_text(GUEST)[1])
+        end(host)
+        wait_until(lambda: vm.text() == elf_text(GUEST)[1], host.log)
+        _, err = process.communicate(timeout=limit(120))
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn("h1", err)
+        if logged:
+            self.assertRegex(host.log(), logged)
+        else:
+            host.start()
+        self.check_rounds(self.rounds(self.fleet.broker.port, 1), 1)
+
+    def test_session_crashes(self):
+        self.ended_by(lambda host: os.kill(host.sessions()[0], signal.SIGSEGV), "was ended by signal 11|a session failed")
+
+    def test_daemon_killed(self):
+        def kill(host):
+            host.process.kill()
+            host.process.wait()
+        self.ended_by(kill, None)
+
+    def test_revoked(self):
+        def revoke(host):
+            host.write({"alice": "guests b*\nproviders fbt"})
+            host.process.send_signal(signal.SIGHUP)
+            host.await_log("serve.conf has other rights: operator=alice")
+            host.write({"alice": "guests a*\nproviders fbt"})
+            host.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: host.log().count("serve.conf was read again") == 2, host.log)
+        self.ended_by(revoke, "serve.conf was read again")
+
 
 if __name__ == "__main__":
     if not NATS:
