@@ -103,7 +103,7 @@ static struct ot_err *rewrite(struct fl_replay *r)
 
 	unlinkat(r->dir, NAME ".new", 0);
 	OT_TRY(open_file(r->dir, NAME ".new", O_EXCL, &fd));
-	OT_TRY(ot_write_all(fd, r->items, r->count * sizeof(*r->items)));
+	OT_TRY(ot_err_prefix(ot_write_all(fd, r->items, r->count * sizeof(*r->items)), NAME));
 	if (fsync(fd) || renameat(r->dir, NAME ".new", r->dir, NAME) || fsync(r->dir))
 		return ot_err_os(errno, NAME);
 	close(r->fd);

@@ -11,6 +11,7 @@
 
 #include "fleet/link/link.h"
 #include "tests/fuzz/link_steps.h"
+#include "tests/fuzz/seed_file.h"
 #include "tests/unit/fleet_messages.h"
 
 static void check(struct ot_err *err)
@@ -19,18 +20,6 @@ static void check(struct ot_err *err)
 		return;
 	fprintf(stderr, "fleet_seeds: %s\n", ot_err_message(err));
 	exit(1);
-}
-
-static void write_seed(const char *directory, const char *name, const struct ot_buf *seed)
-{
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	FILE *out = fopen(path, "we");
-	if (!out || seed->failed || fwrite(seed->data, seed->len, 1, out) != 1 || fclose(out)) {
-		perror(path);
-		exit(1);
-	}
 }
 
 static void write_messages(const char *directory)
@@ -42,7 +31,7 @@ static void write_messages(const char *directory)
 		fl_put_u8(&seed, (uint8_t)i);
 		fleet_kinds[i].write(&seed);
 		snprintf(name, sizeof(name), "%u-%s", i, fl_kind_name(fleet_kinds[i].kind));
-		write_seed(directory, name, &seed);
+		seed_write(directory, name, &seed);
 		ot_buf_deinit(&seed);
 	}
 }
@@ -158,7 +147,7 @@ static void write_link(const char *directory, const char *name, unsigned lost, b
 		now += 100000000;
 		put_step(&seed, LINK_TIME, 100);
 	}
-	write_seed(directory, name, &seed);
+	seed_write(directory, name, &seed);
 	fl_link_destroy(links[0]);
 	fl_link_destroy(links[1]);
 	for (unsigned i = 0; i < 2; i++)

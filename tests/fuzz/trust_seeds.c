@@ -6,22 +6,12 @@
 #include <string.h>
 
 #include "fleet/trust/sign.h"
+#include "tests/fuzz/seed_file.h"
 
 static void fail(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-static void write_seed(const char *directory, const char *name, const struct ot_buf *seed)
-{
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	FILE *out = fopen(path, "we");
-
-	if (!out || seed->failed || fwrite(seed->data, seed->len, 1, out) != 1 || fclose(out))
-		fail(path);
 }
 
 static void put_request(const struct fl_identity *id, struct ot_buf *out)
@@ -68,7 +58,7 @@ int main(int argc, char **argv)
 	fl_body_put_presence(&seeds[3], &(struct fl_presence){ "web01", "6.1.0-9-amd64" });
 	fl_body_put_presence(&seeds[3], &(struct fl_presence){ "web02", "" });
 	for (unsigned i = 0; i < 4; i++) {
-		write_seed(argv[1], names[i], &seeds[i]);
+		seed_write(argv[1], names[i], &seeds[i]);
 		ot_buf_deinit(&seeds[i]);
 	}
 	return 0;

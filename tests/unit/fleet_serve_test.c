@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include <arpa/inet.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -341,6 +343,38 @@ static void rights(void **state)
 	assert_int_equal(b.ttl_s, 3600);
 }
 
+/* Each line of an operator makes a difference, and its name and place make none. */
+static void same_rights(void **state)
+{
+	static const char *const others[] = {
+		"guests web*\nproviders syscall",
+		"guests web* db1\nproviders *",
+		"guests web*\nproviders *\ndestructive yes",
+		"guests web*\nproviders *\nuser-memory yes",
+		"guests web*\nproviders *\nmaxcost 5",
+		"guests web*\nproviders *\nttl 1h",
+		"guests web*\nproviders *\nbytes-per-second 1m",
+	};
+	struct test *t = *state;
+	struct fl_conf conf;
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(others); i++) {
+		char text[512];
+
+		snprintf(text, sizeof(text),
+			 "operator alice " ALICE "\nproviders *\nguests web*\noperator bob " BOB "\n%s",
+			 others[i]);
+		assert_null(read_conf(t, text, &conf));
+		assert_false(fl_conf_same_rights(&conf.operators[0], &conf.operators[1]));
+		assert_true(fl_conf_same_rights(&conf.operators[1], &conf.operators[1]));
+	}
+	assert_null(read_conf(t,
+			      "operator alice " ALICE "\nproviders *\nguests web*\noperator bob " BOB
+			      "\nguests web*\nproviders *\ndestructive no",
+			      &conf));
+	assert_true(fl_conf_same_rights(&conf.operators[0], &conf.operators[1]));
+}
+
 /* --- invitations ---------------------------------------------------------------------------------------- */
 
 static struct fl_request invitation(uint8_t signer, uint64_t nonce, uint64_t not_after)
@@ -372,6 +406,43 @@ static void each_is_taken_once(void **state)
 	assert_null(take(replay, 2, 7, NOW + 10, NOW)); /* another operator's */
 	assert_null(take(replay, 1, 8, NOW + 10, NOW));
 	assert_null(take(replay, 1, 7, NOW + 99, NOW + 11)); /* expired, so forgotten */
+	fl_replay_close(replay);
+}
+
+/* So many bytes fit into a file; more do not, as on a full disk. */
+static void set_room(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* What is not on the disk is not allowed, neither then nor later; once there is room again others are, and a
+ * restart knows all that were. */
+static void full_disk(void **state)
+{
+	struct test *t = *state;
+	struct fl_replay *replay;
+	uint8_t data[4096];
+
+	assert_null(fl_replay_open(t->folder.path, NOW, &replay));
+	assert_null(take(replay, 1, 1, NOW + 100, NOW));
+	set_room(56 + 20);
+	expect(take(replay, 1, 2, NOW + 100, NOW), OT_ERR_OS, "replayed");
+	expect(take(replay, 1, 2, NOW + 100, NOW), OT_ERR_PERMISSION, "used before");
+	expect(take(replay, 1, 3, NOW + 100, NOW), OT_ERR_OS, "replayed");
+	set_room(RLIM_INFINITY);
+	expect(take(replay, 1, 3, NOW + 100, NOW), OT_ERR_PERMISSION, "used before");
+	assert_null(take(replay, 1, 4, NOW + 100, NOW));
+	assert_null(take(replay, 1, 5, NOW + 100, NOW));
+	assert_int_equal(folder_get(&t->folder, "replayed", data, sizeof(data)), 5 * 56);
+	fl_replay_close(replay);
+	assert_null(fl_replay_open(t->folder.path, NOW, &replay));
+	for (uint64_t nonce = 1; nonce <= 5; nonce++)
+		expect(take(replay, 1, nonce, NOW + 100, NOW), OT_ERR_PERMISSION, "used before");
 	fl_replay_close(replay);
 }
 
@@ -484,7 +555,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(limits, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_wrote_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights, setup, teardown),
+		cmocka_unit_test_setup_teardown(same_rights, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_is_taken_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(full_disk, setup, teardown),
 		cmocka_unit_test_setup_teardown(restarts_forget_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(room_of_each, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_folder, setup, teardown),
