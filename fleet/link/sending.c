@@ -100,12 +100,15 @@ struct ot_err *fl_sending_taken(struct fl_sending *s, const struct fl_packet *p,
 	return NULL;
 }
 
-/* Later ones were heard. */
-static bool is_overtaken(const struct fl_sending *s, uint64_t number)
+/* When a stretch counts as lost because later ones were heard: at once, but again only after a while. Else
+ * who acknowledges nothing could have a window sent for each word that it says. UINT64_MAX: none were. */
+static uint64_t overtaken_ns(const struct fl_sending *s, uint64_t number)
 {
 	const struct fl_flight *f = &s->flights[number % FL_WINDOW];
 
-	return !s->is_reliable && !f->is_taken && f->turn + FL_OVERTAKEN <= s->heard;
+	if (s->is_reliable || f->is_taken || f->turn + FL_OVERTAKEN > s->heard)
+		return UINT64_MAX;
+	return f->was_sent_again ? f->sent_ns + FL_RESEND_MIN_NS : 0;
 }
 
 /* What is to be sent again now; s->next: nothing is. */
@@ -113,7 +116,7 @@ static uint64_t find_lost(const struct fl_sending *s, uint64_t now)
 {
 	uint64_t n = s->first;
 
-	while (n < s->next && !is_overtaken(s, n))
+	while (n < s->next && overtaken_ns(s, n) > now)
 		n++;
 	return n == s->next && !s->is_reliable && now >= s->late_ns ? s->first : n;
 }
@@ -167,7 +170,7 @@ struct ot_err *fl_sending_next(struct fl_sending *s, uint64_t now, struct fl_pac
 		s->again++;
 	else
 		OT_TRY(cut(s, f));
-	if (again && !is_overtaken(s, n))
+	if (again && overtaken_ns(s, n) > now)
 		fl_round_trip_missed(&s->round_trip);
 	if (again || is_only)
 		s->late_ns = now + s->round_trip.wait;
@@ -183,12 +186,13 @@ struct ot_err *fl_sending_next(struct fl_sending *s, uint64_t now, struct fl_pac
 
 uint64_t fl_sending_due(const struct fl_sending *s)
 {
+	uint64_t due = s->late_ns;
+
 	if (waiting(s) && is_open(s))
 		return 0;
 	if (s->is_reliable || s->first == s->next)
 		return UINT64_MAX;
 	for (uint64_t n = s->first; n < s->next; n++)
-		if (is_overtaken(s, n))
-			return 0;
-	return s->late_ns;
+		due = overtaken_ns(s, n) < due ? overtaken_ns(s, n) : due;
+	return due;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "fleet/link/sending.h"
 #include "tests/unit/fleet_net.h"
 #include "tests/unit/nomem.h"
 
@@ -403,6 +404,35 @@ static void test_silence(void **state)
 	pair_deinit(&p);
 }
 
+/* Who hears everything and acknowledges nothing has each packet sent again, and not for each word that it
+ * says. */
+static void test_grudging(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_init(&p);
+	poll_both(&p);
+	for (unsigned n = 0; n < FL_WINDOW; n++) {
+		send_message(&p, 0, n, 100000);
+		assert_null(fl_link_poll(p.links[0]));
+	}
+	const uint64_t before = p.net.ends[0].sent;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		struct ot_buf out = { 0 };
+
+		fl_packet_put(&out, &(struct fl_packet){ .turn = 100 + i, .heard = p.net.ends[0].sent });
+		net_inject(&p.net.ends[1], out.data, out.len);
+		ot_buf_deinit(&out);
+		p.net.now += NET_MS / 10;
+		assert_null(fl_link_poll(p.links[0]));
+	}
+	/* the window once, and once more in each 50 of these 100 ms */
+	assert_in_range(p.net.ends[0].sent - before, FL_WINDOW - FL_OVERTAKEN, 3 * FL_WINDOW);
+	pair_deinit(&p);
+}
+
 static void assert_failed(struct fl_link *link, enum ot_err_code code, int err_errno)
 {
 	char first[200];
@@ -677,6 +707,7 @@ int main(void)
 		cmocka_unit_test(test_flood),     cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_due),       cmocka_unit_test(test_last),
 		cmocka_unit_test(test_slow_line), cmocka_unit_test(test_no_storm),
+		cmocka_unit_test(test_grudging),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
