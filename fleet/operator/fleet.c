@@ -39,7 +39,6 @@ struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_f
 	ot_arena_init(&fleet->arena);
 	ot_buf_init(&fleet->qualified);
 	ot_map_init(&fleet->said);
-	fl_room_init(fleet);
 	err = open_set(fleet);
 	if (err) {
 		fl_fleet_destroy(fleet);

@@ -194,8 +194,9 @@ OT_MUST_CHECK struct ot_err *fl_host_take_names(struct fl_host *h, const void *d
 /** NULL: no such guest. */
 struct fl_guest_there *fl_guest_of(const struct fl_fleet *fleet, uint32_t guest, struct fl_host **ret_host);
 
-/* room.c: what hosts may make this side keep, of the memory that it has. */
-void fl_room_init(struct fl_fleet *fleet);
+/* room.c: what hosts may make this side keep. */
+/** Of the memory that is free now: before the first host has said anything. */
+void fl_room_find(struct fl_fleet *fleet);
 /** Room for @p bytes of programs, probes and names. BAD_DATA: there is none, and the host can't be understood
  * any more. */
 OT_MUST_CHECK struct ot_err *fl_room_take(struct fl_host *h, uint64_t bytes);

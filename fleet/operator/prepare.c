@@ -67,6 +67,7 @@ static struct ot_err *prepare(struct fl_fleet *fleet, int wake_fd)
 	bool woken;
 
 	OT_TRY(read_scripts(fleet->config.texts));
+	fl_room_find(fleet);
 	fleet->may_act = fl_trust_of(fleet->config.texts);
 	if (fleet->nwanted)
 		OT_TRY(fl_nats_invite(fleet, wake_fd));

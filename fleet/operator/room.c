@@ -27,12 +27,10 @@ static uint64_t quarter(void)
 	return free / 4 > LEAST ? free / 4 : LEAST;
 }
 
-void fl_room_init(struct fl_fleet *fleet)
+void fl_room_find(struct fl_fleet *fleet)
 {
-	const uint64_t bytes = quarter();
-
-	fleet->keys = (struct ot_pool){ .most = bytes };
-	fleet->meanings = (struct ot_pool){ .most = bytes / 2 };
+	fleet->keys.most = quarter();
+	fleet->meanings.most = fleet->keys.most / 2;
 }
 
 struct ot_err *fl_room_take(struct fl_host *h, uint64_t bytes)

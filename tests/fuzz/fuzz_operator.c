@@ -248,7 +248,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (in.fd < 0 || con_aggs_init(&k.aggs, &lx.prog) || fl_fleet_create(&config, &fleet) ||
 	    fl_fleet_add_carrier(fleet, &in.base, "h1", "web*"))
 		abort();
-	fleet->keys.most = fleet->meanings.most = ROOM;
+	fleet->keys.most = fleet->meanings.most = ROOM; /* in place of fl_room_find() */
 	k.printer.opts = &lx.opts;
 	k.printer.symbols.nguests = 1;
 	fl_fleet_names(fleet, &k.printer.symbols);

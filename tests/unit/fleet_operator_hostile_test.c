@@ -247,8 +247,8 @@ static void endless_keys(void **state)
 	assert_true(lx_compile(&f.lx, counting));
 	assert_null(con_aggs_init(&k.aggs, &f.lx.prog));
 	k.printer.opts = &f.lx.opts;
-	f.fleet->keys.most = 100000;
 	start(&f, 2);
+	f.fleet->keys.most = 100000;
 	for (; n < 5000; n += 500)
 		say_keys(&f, 0, (unsigned)n, 500);
 	say_keys(&f, 1, 0, 100);
