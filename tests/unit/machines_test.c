@@ -47,6 +47,13 @@ static void command_lines_tell_accelerator_vcpus_and_uuid(void **state)
 	assert_int_equal(q.accel, VP_ACCEL_TCG);
 	assert_int_equal(q.nvcpus, 2);
 	assert_true(q.libvirt);
+	assert_false(q.incoming);
+	PARSE("q\0-uuid\0a9ec73d2\0-incoming\0"
+	      "defer\0",
+	      &q);
+	assert_true(q.incoming);
+	PARSE("q\0-append\0-incoming\0", &q);
+	assert_false(q.incoming);
 	PARSE("q\0-append\0-enable-kvm\0", &q); /* the kernel's, not QEMU's */
 	assert_int_equal(q.accel, VP_ACCEL_TCG);
 	PARSE("q\0-smp\0"

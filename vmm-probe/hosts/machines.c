@@ -173,16 +173,27 @@ static void judge(struct vp_machine *m, const struct vp_qemu *q)
 		snprintf(m->why, sizeof(m->why), "%s", ot_err_message(why));
 }
 
+/* What only the command line says, of one with an engine too. */
+static void take_start(struct vp_machine *m, const struct vp_qemu *q)
+{
+	memcpy(m->uuid, q->uuid, sizeof(m->uuid));
+	m->incoming = q->incoming;
+}
+
 static struct ot_err *add_processes(struct list *list, const struct vp_qemu *qemus, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct vp_qemu *q = &qemus[i];
+		struct vp_machine *m = find_pid(list, (uint32_t)q->pid);
+		if (m)
+			take_start(m, q);
 		/* A monitor without an engine was started with tracing disabled. */
-		if (find_pid(list, (uint32_t)q->pid) || (q->monitor && q->seen))
+		if (m || (q->monitor && q->seen))
 			continue;
-		struct vp_machine *m = add(list);
+		m = add(list);
 		if (!m)
 			return ot_err_nomem();
+		take_start(m, q);
 		memcpy(m->guest.name, q->name, sizeof(m->guest.name));
 		m->guest.pid = (uint32_t)q->pid;
 		m->guest.uid = (uint32_t)q->uid;

@@ -23,7 +23,8 @@ struct vp_machine {
 	enum vp_domain_state state;
 	bool domain;           /* libvirt's */
 	char domain_name[256]; /* in full */
-	char uuid[37];         /* the domain's */
+	char uuid[37];         /* the domain's, or QEMU's -uuid; "" */
+	bool incoming;         /* its VMM was started to take a guest that migrates */
 	enum vp_how how;
 	char why[512];      /* VP_HOW_PEEK, VP_HOW_NOT; one line */
 	bool name_is_taken; /* a guest of higher rank has its name: -g takes its PID */

@@ -109,6 +109,8 @@ static void parse_option(const char *option, const char *value, struct vp_qemu *
 		parse_smp(value, q);
 	else if (!strcmp(option, "uuid"))
 		snprintf(q->uuid, sizeof(q->uuid), "%s", value);
+	else if (!strcmp(option, "incoming"))
+		q->incoming = true;
 	else if (!strcmp(option, "accel"))
 		parse_accel(value, q);
 	else if ((!strcmp(option, "machine") || !strcmp(option, "M")) &&

@@ -33,6 +33,7 @@ struct vp_qemu {
 	char uuid[37];            /* of -uuid; "" */
 	uint32_t nvcpus;          /* 0: unknown */
 	enum vp_accel accel;
+	bool incoming;    /* it was started to take a guest that migrates (-incoming) */
 	bool libvirt;     /* libvirt started it */
 	bool plugin;      /* our plugin is on the command line, */
 	char socket[108]; /* with this socket; "": the default one, or unknown */
