@@ -40,7 +40,7 @@ static void say(void *arg, const char *text)
 	ot_err_destroy(fl_send_say(arg, true, text));
 }
 
-static bool may(void *arg, const char *name)
+bool fl_guest_may(void *arg, const char *name)
 {
 	const struct fl_worker *w = arg;
 	const struct fl_rights *rights = w->config->rights;
@@ -79,7 +79,7 @@ static struct ot_err *attach_pattern(struct fl_worker *w, const char *pattern)
 		.comp = &w->comp,
 		.compile = compile,
 		.joined = joined,
-		.may = may,
+		.may = fl_guest_may,
 		.say = say,
 		.arg = w,
 	};
@@ -101,7 +101,7 @@ static struct ot_err *check_one(struct fl_worker *w, const char *spec)
 	/* nor are a PID or no name at all: they could be any guest's */
 	if (rights && rights->guest && (strpbrk(spec, ":/") || strspn(spec, "0123456789") == strlen(spec)))
 		return ot_err_new(OT_ERR_PERMISSION, "-g %s: this host allows guests by their names", spec);
-	if (strcmp(spec, "none") != 0 && !may(w, spec)) /* whether there is one is not looked at */
+	if (strcmp(spec, "none") != 0 && !fl_guest_may(w, spec)) /* whether there is one is not looked at */
 		return ot_err_new(OT_ERR_PERMISSION, "-g %s: this host does not allow it", spec);
 	w->reason = FL_REASON_GUEST;
 	return NULL;
@@ -114,7 +114,7 @@ static struct ot_err *attach_one(struct fl_worker *w, const char *spec)
 	for (uint32_t i = 0; i < vp_session_nguests(w->session); i++) {
 		const char *name = vp_session_guest_name(w->session, i);
 
-		if (may(w, name))
+		if (fl_guest_may(w, name))
 			continue;
 		w->reason = FL_REASON_POLICY;
 		return ot_err_new(OT_ERR_PERMISSION, "-g %s: this host does not allow it", spec);
@@ -132,6 +132,8 @@ static struct ot_err *attach_all(struct fl_worker *w)
 	char *spec = strtok_r(words, " ", &left);
 	if (!spec)
 		return attach_one(w, "");
+	if (fl_is_arriving(spec))
+		return fl_arriving_attach(w, spec);
 	for (; spec; spec = strtok_r(NULL, " ", &left))
 		OT_TRY(con_is_guest_pattern(spec) ? attach_pattern(w, spec) : attach_one(w, spec));
 	return NULL;

@@ -45,9 +45,12 @@ struct fl_worker {
 	struct con_compilation comp;
 	struct con_joining *joining;
 	struct con_journal journal;
-	uint64_t matched;         /* probes of guests */
-	enum fl_reason reason;    /* for which what is being done would be refused */
-	bool told[VP_GUESTS_MAX]; /* the operator knows that this guest has joined */
+	uint64_t matched;              /* probes of guests */
+	enum fl_reason reason;         /* for which what is being done would be refused */
+	bool told[VP_GUESTS_MAX];      /* the operator knows that this guest has joined */
+	char uuids[VP_GUESTS_MAX][37]; /* "": not known */
+	uint32_t identified;           /* of the session's guests, the first ones: they were looked up */
+	bool arrives;                  /* its guest was waited for, and comes from another host */
 
 	struct ot_arena arena;          /* of what follows */
 	struct fl_printed_keys printed; /* of the whole program, END and ticks too */
@@ -93,7 +96,21 @@ void fl_log_refused(struct fl_worker *w, const char *why);
 void fl_log_start(struct fl_worker *w);
 void fl_log_end(struct fl_worker *w, int status);
 
+/* worker.c */
+/** Wait until @p until_ns, while only the session's end may come. False: it has. */
+bool fl_worker_rest(struct fl_worker *w, uint64_t until_ns);
+
+/* arriving.c */
+bool fl_is_arriving(const char *spec);
+/** Attach the guest that FL_ARRIVING means once it is here. NOT_FOUND: it does not come; BUSY: the session is
+ * over before. */
+OT_MUST_CHECK struct ot_err *fl_arriving_attach(struct fl_worker *w, const char *spec);
+/** Find the UUIDs of the guests that are new. */
+void fl_guests_identify(struct fl_worker *w);
+
 /* guests.c */
+/** Does the host allow a guest of this name? */
+bool fl_guest_may(void *arg, const char *name);
 /** Attach the guests that RUN names, and let those that its pattern means join later. */
 OT_MUST_CHECK struct ot_err *fl_guests_attach(struct fl_worker *w);
 /** To the operator: what is to be known of a guest once it is traced. */
@@ -112,6 +129,8 @@ OT_MUST_CHECK struct ot_err *fl_send_program(struct fl_worker *w);
 OT_MUST_CHECK struct ot_err *fl_send_refused(struct fl_worker *w, enum fl_reason reason, const char *text);
 /** That a guest has joined, once. */
 OT_MUST_CHECK struct ot_err *fl_send_joined(struct fl_worker *w, uint32_t guest);
+/** That guests which have arrived are traced from now on. */
+OT_MUST_CHECK struct ot_err *fl_send_arrived(struct fl_worker *w);
 OT_MUST_CHECK struct ot_err *fl_send_left(struct fl_worker *w, const struct vp_guest_news *news);
 /** Hand over what waits and the link has room for. @p all: aggregations too, whenever they last were.
  * *ret_more: something waits still. */

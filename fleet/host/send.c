@@ -89,17 +89,36 @@ static struct ot_err *send_guest(struct fl_worker *w, const struct fl_guest *m)
 	return err;
 }
 
+static struct ot_err *send_joined(struct fl_worker *w, uint32_t guest)
+{
+	const struct fl_guest m = {
+		.guest = guest,
+		.name = vp_session_guest_name(w->session, guest),
+		.joined = true,
+		.text = "",
+		.time = ot_now_ns(),
+		.uuid = w->uuids[guest],
+	};
+
+	return send_guest(w, &m);
+}
+
 /* Its first data may come while its engine is waited for, before the session says that it has joined. */
 struct ot_err *fl_send_joined(struct fl_worker *w, uint32_t guest)
 {
-	const struct fl_guest m = {
-		.guest = guest, .name = vp_session_guest_name(w->session, guest), .joined = true, .text = ""
-	};
-
 	if (guest >= VP_GUESTS_MAX || w->told[guest])
 		return NULL;
 	w->told[guest] = true;
-	return send_guest(w, &m);
+	if (guest >= w->identified)
+		fl_guests_identify(w);
+	return send_joined(w, guest);
+}
+
+struct ot_err *fl_send_arrived(struct fl_worker *w)
+{
+	for (uint32_t i = 0; w->arrives && i < vp_session_nguests(w->session); i++)
+		OT_TRY(send_joined(w, i));
+	return NULL;
 }
 
 struct ot_err *fl_send_left(struct fl_worker *w, const struct vp_guest_news *news)
@@ -109,6 +128,8 @@ struct ot_err *fl_send_left(struct fl_worker *w, const struct vp_guest_news *new
 		.name = news->name ? news->name : "",
 		.how = (uint32_t)news->how,
 		.text = news->text ? news->text : "",
+		.time = ot_now_ns(),
+		.uuid = news->guest < VP_GUESTS_MAX ? w->uuids[news->guest] : "",
 	};
 
 	return send_guest(w, &m);

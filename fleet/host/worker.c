@@ -113,7 +113,24 @@ static bool await(struct fl_worker *w, enum fl_kind wanted, const void **ret_dat
 	return false;
 }
 
-/* Until everything has arrived, or the operator is lost, or takes nothing. */
+bool fl_worker_rest(struct fl_worker *w, uint64_t until_ns)
+{
+	while (!w->stopped && ot_now_ns() < until_ns) {
+		take_messages(w);
+		struct ot_err *err =
+		    w->stopped ? NULL
+			       : fl_wake_set(&w->wake, w->link, earliest(fl_link_due_ns(w->link), until_ns));
+		if (err)
+			break_off(w);
+		else if (!w->stopped)
+			fl_wake_wait(&w->wake);
+		ot_err_destroy(err);
+		look_at_signals(w);
+	}
+	return !w->stopped;
+}
+
+/* Until everything has arrived, or the operator is lost. */
 static void settle(struct fl_worker *w)
 {
 	size_t least = SIZE_MAX;
@@ -192,6 +209,7 @@ static struct ot_err *start(struct fl_worker *w)
 		w->end_ns = ot_now_ns() + w->run.opts.ttl_ns;
 	OT_TRY(vp_session_start(w->session));
 	OT_TRY(fl_send(w, FL_STARTED, &none));
+	OT_TRY(fl_send_arrived(w));
 	OT_TRY(con_joining_start(w->joining));
 	con_session_take_records(w->session, 0); /* of those that join con_joining_take() does it */
 	for (uint32_t i = 0; i < vp_session_nguests(w->session); i++)

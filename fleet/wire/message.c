@@ -201,6 +201,8 @@ void fl_put_guest(struct ot_buf *out, const struct fl_guest *m)
 	fl_put_u8(out, m->joined);
 	fl_put_u32(out, m->how);
 	fl_put_sentence(out, m->text);
+	fl_put_u64(out, m->time);
+	fl_put_sentence(out, m->uuid);
 }
 
 struct ot_err *fl_get_guest(const void *data, size_t len, struct ot_arena *arena, struct fl_guest *ret)
@@ -212,6 +214,8 @@ struct ot_err *fl_get_guest(const void *data, size_t len, struct ot_arena *arena
 	m.joined = fl_get_bool(&r);
 	m.how = fl_get_u32(&r);
 	m.text = fl_get_text(&r, FL_TEXT_MAX, arena);
+	m.time = fl_get_u64(&r);
+	m.uuid = fl_get_text(&r, FL_TEXT_MAX, arena);
 	FINISH(r, FL_GUEST);
 }
 

@@ -24,7 +24,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define FL_PROTOCOL    1u
+#define FL_PROTOCOL    2u
 #define FL_MESSAGE_MAX (16u << 20)  /* bytes of one message; PROGRAM is the largest. The link splits it */
 #define FL_BATCH       (128u << 10) /* a sender ends a list (records, names …) when it has that many bytes */
 
@@ -119,6 +119,10 @@ struct fl_option {
 	const char *name, *value; /* value NULL: without one */
 };
 
+/* A word of RUN's guests: one that migrates to that host, "arriving:NAME" or "arriving:NAME:UUID". It is
+ * waited for, and what was there before is not meant. No -g has a colon behind that word. */
+#define FL_ARRIVING "arriving:"
+
 /* What an operator wants of a host. The message is this, signed as a whole where a carrier needs that. */
 struct fl_run {
 	const char *guests; /* names and patterns, as -g has them, with blanks between */
@@ -200,13 +204,16 @@ struct fl_overload {
 	uint32_t epid, taken, percent, limit;
 };
 
-/* struct vp_guest_news. The guests that a session begins with join before PROGRAM. */
+/* struct vp_guest_news. The guests that a session begins with join before PROGRAM; one that RUN wants as it
+ * arrives (FL_ARRIVING) is said to have joined again when it is traced. */
 struct fl_guest {
 	uint32_t guest;
 	const char *name;
 	bool joined;
 	uint32_t how; /* enum vp_guest_end */
 	const char *text;
+	uint64_t time;    /* when, by the clock of records: it was traced from then on, or until then */
+	const char *uuid; /* the virtual machine's; "" if that is not known */
 };
 
 struct fl_say {

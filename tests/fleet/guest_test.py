@@ -53,7 +53,7 @@ class Traced(FleetTest):
                                "fbt::probed_*:entry /on/ { @[probefunc] = count(); } fbt::round_end:entry /on/ { exit(7); } "
                                "tick-1s { x++; } END { printa(@); }", options=(*EXACT, ("aggrate", "50ms"), ("switchrate", "20ms")))
         self.assertEqual(matched, len(TRAPPED) + 2)
-        self.assertEqual(worker.all("GUEST"), [(0, "small", 1, 0, "")])
+        self.assertEqual([g[:5] for g in worker.all("GUEST")], [(0, "small", 1, 0, "")])
         worker.start()
         self.assertEqual(worker.await_("ENDED", limit(60)), (1, 7, 0, ""))
         self.assertEqual(self.by_function(worker), {f"probed_{f}": CALLS * 2 * (2 if f == "load" else 1) for f in TRAPPED})
@@ -226,12 +226,12 @@ class Pattern(FleetTest):
         worker = self.worker()
         worker.begin("wg*", "BEGIN { n = 7; } fbt::round_begin:entry { @[guest, n] = count(); }",
                      options=(*EXACT, ("strsize", "8"), ("aggrate", "50ms"), ("switchrate", "20ms")))
-        self.assertEqual(sorted(worker.all("GUEST")), [(0, "wg1", 1, 0, ""), (1, "wg2", 1, 0, "")])
+        self.assertEqual(sorted(g[:5] for g in worker.all("GUEST")), [(0, "wg1", 1, 0, ""), (1, "wg2", 1, 0, "")])
         worker.start()
         self.until(worker, {"wg1", "wg2"})
         vms.append(self.named("wg3"))
         self.until(worker, {"wg1", "wg2", "wg3"})
-        self.assertIn((2, "wg3", 1, 0, ""), worker.all("GUEST"))
+        self.assertIn((2, "wg3", 1, 0, ""), [g[:5] for g in worker.all("GUEST")])
         vms[0].tell(b"e")
         while len(worker.all("GUEST")) < 4:
             worker.poll()

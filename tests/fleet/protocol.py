@@ -9,7 +9,7 @@ import time
 
 KINDS = ("", "HELLO", "RUN", "REFUSED", "PROGRAM", "ENABLED", "READY", "START", "STARTED", "NAMES", "AGGREGATES", "RECORDS",
          "FAULTS", "DROPS", "OVERLOAD", "GUEST", "SAY", "STOP", "ENDED")
-PROTOCOL = 1
+PROTOCOL = 2
 MAGIC = 0x316C464F
 HEADER = struct.Struct("<IIQQQQ")
 WINDOW = 16
@@ -75,7 +75,7 @@ class Reader:
 
 
 # The values of each message; of a list, those of its elements.
-FORMS = {"HELLO": "ItQQQQ", "REFUSED": "It", "PROGRAM": "bIIIII", "OVERLOAD": "IIII", "GUEST": "ItiIt", "SAY": "it",
+FORMS = {"HELLO": "ItQQQQ", "REFUSED": "It", "PROGRAM": "bIIIII", "OVERLOAD": "IIII", "GUEST": "ItiItQt", "SAY": "it",
          "ENDED": "init", "STARTED": ""}
 LISTS = {"ENABLED": "IIIItttt", "NAMES": "IQtt", "AGGREGATES": "IIbb", "FAULTS": "IIInIQ", "DROPS": "IIQ"}
 

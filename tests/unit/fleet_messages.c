@@ -31,7 +31,9 @@ static const struct fl_refused fleet_refused = { FL_REASON_POLICY, "line 1\nline
 static const struct fl_program fleet_program = { BYTES, 256, 20, 50, 51, 0xffffffffu };
 static const struct fl_ready fleet_ready = { UINT64_MAX, 2, { 1, UINT64_MAX } };
 static const struct fl_overload fleet_overload = { 1, 2, 3, 0x80000000u };
-static const struct fl_guest fleet_guest = { 9, "web01", true, 4, "the guest has rebooted" };
+static const struct fl_guest fleet_guest = {
+	9, "web01", true, 4, "the guest has rebooted", 5, "a9ec73d2-9eee"
+};
 const struct fl_say fleet_say = { true, "gone: \xc3\xa4" };
 const struct fl_ended fleet_ended = { true, INT32_MIN, false, "" };
 

@@ -173,7 +173,7 @@ static inline void say_hello(struct canned *h, uint32_t protocol)
 static inline void say_guest(struct canned *h, uint32_t guest, const char *name, bool joined)
 {
 	fl_put_guest(&h->body, &(struct fl_guest){ guest, name, joined, VP_GUEST_POWERED_OFF,
-						   "guest web01 powered off" });
+						   "guest web01 powered off", 0, "" });
 	say(h, FL_GUEST);
 }
 

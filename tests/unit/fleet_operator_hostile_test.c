@@ -88,12 +88,12 @@ static void name_of_none(struct canned *h)
 
 static void guest_beyond(struct canned *h)
 {
-	fl_put_guest(&h->body, &(struct fl_guest){ VP_GUESTS_MAX, "a", true, 0, "" });
+	fl_put_guest(&h->body, &(struct fl_guest){ VP_GUESTS_MAX, "a", true, 0, "", 0, "" });
 }
 
 static void guest_unknown(struct canned *h)
 {
-	fl_put_guest(&h->body, &(struct fl_guest){ 5, "a", false, 0, "" });
+	fl_put_guest(&h->body, &(struct fl_guest){ 5, "a", false, 0, "", 0, "" });
 }
 
 static void no_dof(struct canned *h)

@@ -308,7 +308,7 @@ static void times_and_hosts(void **state)
 	r.hosts = nobody;
 	expect(fl_request_check(&r, "h1", r.not_before), OT_ERR_PERMISSION, "another host");
 	r.protocol++;
-	expect(fl_request_check(&r, "h1", r.not_before), OT_ERR_PERMISSION, "version 2");
+	expect(fl_request_check(&r, "h1", r.not_before), OT_ERR_PERMISSION, "the operator speaks version");
 }
 
 /* --- answers -------------------------------------------------------------------------------------------- */

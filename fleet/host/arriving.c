@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A guest that migrates to this host. Its VMM is here before it, and has its memory piece by piece: it is
+ * read only once its vCPUs run, which is when it has arrived. Who asks for it does not know when that will
+ * be, so it is waited for here, near by.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/units.h"
+#include "fleet/host/internal.h"
+#include "vmm-probe/hosts/machines.h"
+
+#define LOOK_NS   (OT_NS_PER_SEC / 5)
+#define ABSENT_NS (10 * OT_NS_PER_SEC)  /* without a VMM that could take it */
+#define FAILS_NS  (10 * OT_NS_PER_SEC)  /* it runs, and can't be attached */
+#define WAIT_NS   (600 * OT_NS_PER_SEC) /* a large guest that is busy takes long */
+
+struct arrival {
+	const char *name, *uuid; /* uuid "": not known */
+	uint64_t seen_ns;        /* its VMM, last */
+	uint64_t failing_ns;     /* since when; 0: it is not */
+};
+
+static const char *name_of(const struct vp_machine *m)
+{
+	return *m->domain_name ? m->domain_name : m->guest.name;
+}
+
+/* What was here before has its name at most, and its VMM has not been started for one that arrives. */
+static bool is_it(const struct arrival *a, const struct vp_machine *m)
+{
+	bool traceable = m->how == VP_HOW_NOW || m->how == VP_HOW_ATTACH;
+
+	return m->guest.pid && m->incoming && traceable && !m->name_is_taken &&
+	       !strcmp(name_of(m), a->name) && (!*a->uuid || !*m->uuid || !strcasecmp(m->uuid, a->uuid));
+}
+
+static struct ot_err *find(const struct arrival *a, uint32_t *ret_pid)
+{
+	struct vp_machines machines;
+
+	*ret_pid = 0;
+	OT_TRY(vp_machines_poll(&machines));
+	for (size_t i = 0; i < machines.count && !*ret_pid; i++)
+		if (is_it(a, &machines.items[i]))
+			*ret_pid = machines.items[i].guest.pid;
+	vp_machines_deinit(&machines);
+	return NULL;
+}
+
+/* NULL and *ret_done false: it may be here in a moment. */
+static struct ot_err *try(struct fl_worker *w, struct arrival *a, bool *ret_done)
+{
+	const uint64_t now = ot_now_ns();
+	uint32_t pid;
+	char spec[16];
+
+	*ret_done = false;
+	OT_TRY(find(a, &pid));
+	if (pid)
+		a->seen_ns = now;
+	else
+		return now - a->seen_ns < ABSENT_NS
+			   ? NULL
+			   : ot_err_new(OT_ERR_NOT_FOUND, "guest %s has not arrived at this host", a->name);
+	snprintf(spec, sizeof(spec), "%u", pid);
+	struct ot_err *err = vp_session_attach(w->session, spec);
+	*ret_done = !err;
+	/* BUSY: its vCPUs do not run yet */
+	if (!err || ot_err_code(err) == OT_ERR_BUSY)
+		a->failing_ns = 0;
+	else if (!a->failing_ns)
+		a->failing_ns = now;
+	else if (now - a->failing_ns > FAILS_NS)
+		return err;
+	ot_err_destroy(err);
+	return NULL;
+}
+
+static struct ot_err *await(struct fl_worker *w, struct arrival *a)
+{
+	const uint64_t end = ot_now_ns() + WAIT_NS;
+	bool done = false;
+
+	while (ot_now_ns() < end) {
+		OT_TRY(try(w, a, &done));
+		if (done)
+			return NULL;
+		if (!fl_worker_rest(w, ot_now_ns() + LOOK_NS))
+			return ot_err_new(OT_ERR_BUSY, "guest %s is waited for no longer", a->name);
+	}
+	return ot_err_new(OT_ERR_NOT_FOUND, "guest %s has not arrived for ten minutes", a->name);
+}
+
+bool fl_is_arriving(const char *spec)
+{
+	return !strncmp(spec, FL_ARRIVING, strlen(FL_ARRIVING));
+}
+
+struct ot_err *fl_arriving_attach(struct fl_worker *w, const char *spec)
+{
+	char *name = ot_arena_strdup(&w->arena, spec + strlen(FL_ARRIVING));
+
+	if (!name)
+		return ot_err_nomem();
+	char *colon = strchr(name, ':');
+	if (colon)
+		*colon++ = '\0';
+	w->reason = FL_REASON_POLICY;
+	if (!fl_guest_may(w, name)) /* whether it comes here is not looked at */
+		return ot_err_new(OT_ERR_PERMISSION, "guest %s: this host does not allow it", name);
+	w->reason = FL_REASON_GUEST;
+	w->arrives = true;
+	struct arrival a = { .name = name, .uuid = colon ? colon : "", .seen_ns = ot_now_ns() };
+	return await(w, &a);
+}
+
+/* --- who they are ------------------------------------------------------------------------------------------- */
+
+/* No engine is asked: this may be between two polls of a session. Where processes can't be listed, a guest is
+ * found at another host by its name alone. */
+void fl_guests_identify(struct fl_worker *w)
+{
+	ot_auto_free struct vp_qemu *vmms = NULL;
+	size_t count = 0;
+	struct ot_err *err = vp_qemu_list(&vmms, &count);
+
+	for (; w->identified < vp_session_nguests(w->session); w->identified++) {
+		const uint32_t pid = vp_session_guest_pid(w->session, w->identified);
+
+		for (size_t k = 0; k < count; k++)
+			if ((uint32_t)vmms[k].pid == pid)
+				memcpy(w->uuids[w->identified], vmms[k].uuid, sizeof(vmms[k].uuid));
+	}
+	ot_err_destroy(err);
+}
