@@ -52,6 +52,7 @@ void fl_fleet_destroy(struct fl_fleet *fleet)
 {
 	if (!fleet)
 		return;
+	fl_follow_destroy(fleet);
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
 		fl_host_destroy(fleet->hosts[i]);
 	fl_order_deinit(&fleet->order);
@@ -98,6 +99,9 @@ static struct ot_err *add_host(struct fl_fleet *fleet, struct fl_carrier *carrie
 	OT_TRY(ot_err_prefix(fl_host_create(fleet, name, spec, carrier, seal, fleet->nhosts, &h), "host %s",
 			     name));
 	fleet->hosts[fleet->nhosts++] = h;
+	if (fleet->is_started) /* a guest's new host; until then one source's records were in order as they
+				  came */
+		fleet->order.waits = fleet->config.opts->temporal;
 	return add_guests(h, guests);
 }
 
@@ -112,10 +116,20 @@ static const char *name_of(const struct fl_fleet *fleet, const char *spec)
 	return name;
 }
 
+struct ot_err *fl_fleet_add_ssh(struct fl_fleet *fleet, const char *spec, const char *name,
+				const char *guests)
+{
+	struct fl_carrier *carrier;
+
+	OT_TRY(ot_err_prefix(fl_ssh_create(spec, &carrier), "host %s", name));
+	OT_TRY(add_host(fleet, carrier, NULL, name, spec, guests));
+	fleet->hosts[fleet->nhosts - 1]->by_ssh = true;
+	return NULL;
+}
+
 struct ot_err *fl_fleet_add(struct fl_fleet *fleet, const char *spec)
 {
 	const char *host, *guests;
-	struct fl_carrier *carrier;
 
 	if (fleet->config.nats && !fl_is_remote(spec))
 		return fl_spec_want(fleet, spec);
@@ -123,8 +137,7 @@ struct ot_err *fl_fleet_add(struct fl_fleet *fleet, const char *spec)
 	struct fl_host *h = find_host(fleet, host);
 	if (h)
 		return add_guests(h, guests);
-	OT_TRY(ot_err_prefix(fl_ssh_create(host, &carrier), "host %s", host));
-	return add_host(fleet, carrier, NULL, name_of(fleet, host), host, guests);
+	return fl_fleet_add_ssh(fleet, host, name_of(fleet, host), guests);
 }
 
 struct ot_err *fl_fleet_add_carrier(struct fl_fleet *fleet, struct fl_carrier *carrier, const char *host,
@@ -251,7 +264,8 @@ static uint64_t complete_until(const struct fl_fleet *fleet, uint64_t now)
 
 	for (uint32_t i = 0; i < fleet->nhosts; i++) {
 		const struct fl_host *h = fleet->hosts[i];
-		if (!fl_host_is_over(h) && h->upto_ns < until)
+		/* one that only waits for a guest has no records */
+		if (!fl_host_is_over(h) && h->state >= FL_HOST_STARTING && h->upto_ns < until)
 			until = h->upto_ns;
 	}
 	return until;
@@ -266,6 +280,8 @@ static struct ot_err *set_timer(struct fl_fleet *fleet)
 {
 	uint64_t due = fl_order_due_ns(&fleet->order);
 
+	if (fl_follow_due_ns(fleet) < due)
+		due = fl_follow_due_ns(fleet);
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
 		if (fleet->hosts[i]->link && fl_link_due_ns(fleet->hosts[i]->link) < due)
 			due = fl_link_due_ns(fleet->hosts[i]->link);
@@ -310,6 +326,7 @@ struct ot_err *fl_fleet_take(struct fl_fleet *fleet, bool *ret_exited, int *ret_
 {
 	*ret_exited = false;
 	OT_TRY(pump_due(fleet));
+	OT_TRY(fl_follow_poll(fleet));
 	const uint64_t now = ot_now_ns();
 	OT_TRY(fl_order_release(&fleet->order, complete_until(fleet, now), now));
 	OT_TRY(tell_drops(fleet, now));
@@ -325,5 +342,5 @@ bool fl_fleet_has_ended(const struct fl_fleet *fleet)
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
 		if (!fl_host_is_over(fleet->hosts[i]))
 			return false;
-	return true;
+	return !fl_follow_goes_on(fleet);
 }

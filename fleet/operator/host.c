@@ -97,6 +97,7 @@ void fl_host_destroy(struct fl_host *h)
 	ot_buf_deinit(&h->guests);
 	free(h->name);
 	free(h->spec);
+	free(h->left_text);
 	free(h);
 }
 
@@ -189,7 +190,8 @@ static struct ot_err *on_ready(struct fl_host *h, const void *data, size_t len, 
 {
 	OT_TRY(fl_get_ready(data, len, arena, &h->ready));
 	h->state = FL_HOST_READY;
-	return NULL;
+	/* the others wait for each other, and begin together */
+	return h->follows ? fl_host_start(h) : NULL;
 }
 
 static struct ot_err *on_ended(struct fl_host *h, const void *data, size_t len, struct ot_arena *arena)
@@ -197,15 +199,16 @@ static struct ot_err *on_ended(struct fl_host *h, const void *data, size_t len, 
 	struct fl_ended m;
 
 	OT_TRY(fl_get_ended(data, len, arena, &m));
-	if (h->state < FL_HOST_STARTING)
+	if (h->state < FL_HOST_STARTING && !(h->follows && h->stopped_ns))
 		return ot_err_new(OT_ERR_GUEST_GONE, "it has ended: %s",
 				  *m.text ? m.text : "no reason is known");
 	h->state = FL_HOST_ENDED;
 	h->ended_ns = ot_now_ns();
 	h->exited = m.exited;
 	h->status = m.status & 0xff;
-	h->failed = m.failed;
-	if (m.failed)
+	h->has_moved = m.failed && fl_follow_explains(h, m.text);
+	h->failed = m.failed && !h->has_moved;
+	if (h->failed)
 		fl_host_say(h, *m.text ? m.text : "the session there has failed");
 	return NULL;
 }
@@ -355,9 +358,28 @@ static bool is_its_fault(const struct ot_err *err)
 	}
 }
 
+/* One that was asked for a guest, and has not got it, is one less that may have it. */
+static bool is_dispensable(const struct fl_host *h)
+{
+	return h->follows && h->state < FL_HOST_RUNNING;
+}
+
+static void lose(struct fl_host *h, const char *why)
+{
+	if (!is_dispensable(h)) {
+		fl_host_lose(h, why);
+		return;
+	}
+	if (!h->stopped_ns)
+		fl_host_say(h, why);
+	h->state = FL_HOST_ENDED;
+	h->ended_ns = ot_now_ns();
+	unlink_host(h);
+}
+
 static struct ot_err *lose_for(struct fl_host *h, struct ot_err *err)
 {
-	fl_host_lose(h, ot_err_message(err));
+	lose(h, ot_err_message(err));
 	ot_err_destroy(err);
 	return NULL;
 }
@@ -384,6 +406,6 @@ struct ot_err *fl_host_pump(struct fl_host *h)
 	if (broken)
 		return lose_for(h, broken);
 	if (!fl_host_is_over(h) && is_silent(h))
-		fl_host_lose(h, "nothing was heard for 10 s");
+		lose(h, "nothing was heard for 10 s");
 	return fl_host_watch(h);
 }

@@ -12,6 +12,8 @@
 /* Engines' EPIDs are below (4 Mi), so those of hosts' clauses are no local clause's. */
 #define FL_EPID_BASE 10000000u
 
+#define FL_MOVES_MAX 64u /* guests that migrate in a session; further ones are not followed */
+
 #define FL_WANTED_MAX 64u /* -g's that name hosts behind a broker */
 
 /* What one host may make this side keep; how much memory that may take, room.c decides. */
@@ -58,7 +60,11 @@ struct fl_program_there {
 struct fl_guest_there {
 	char *name; /* "h1/web01"; NULL: there is none */
 	bool is_here;
+	char uuid[40];     /* "": not known */
+	uint64_t since_ns; /* it is traced, by this side's clock */
 };
+
+struct fl_move; /* follow.c: a guest that migrates from one host to another */
 
 struct fl_host {
 	struct fl_fleet *fleet;
@@ -90,6 +96,11 @@ struct fl_host {
 	bool exited;
 	int status;
 	bool failed; /* it has ended by an error, which was said */
+	bool by_ssh;
+	const struct fl_move *follows; /* it was asked for that guest alone; NULL */
+	bool lost_guest;               /* a guest has left it otherwise than by its own end or a migration */
+	bool has_moved;                /* it has ended because its last guest has migrated */
+	char *left_text;               /* how the last one that left did; NULL */
 	unsigned sayings;
 	uint64_t heard_ns;   /* when anything came last */
 	uint64_t stopped_ns; /* when STOP was sent; 0: it was not */
@@ -118,6 +129,8 @@ struct fl_fleet {
 	size_t words_cap;
 	bool is_started;
 	bool has_guests; /* of this host there are some too */
+	struct fl_move *moves[FL_MOVES_MAX];
+	uint32_t nmoves;
 };
 
 /* host.c: the state of one host, and its messages. */
@@ -208,7 +221,35 @@ OT_MUST_CHECK struct ot_err *fl_room_tell(struct fl_host *h, uint64_t now_ns);
 void fl_host_take_clock(struct fl_host *h, const struct fl_clock *there);
 uint64_t fl_host_time(const struct fl_host *h, uint64_t there);
 
+/* follow.c */
+/** Its memory was about to be migrated, or saved, at @p left_ns: it is looked for at other hosts. */
+OT_MUST_CHECK struct ot_err *fl_follow_left(struct fl_host *h, const struct fl_guest_there *there,
+					    uint64_t left_ns);
+/** It is traced there. *ret: it is one that is looked for, and the line was said. */
+OT_MUST_CHECK struct ot_err *fl_follow_joined(struct fl_host *h, const struct fl_guest_there *there,
+					      bool *ret);
+/** Take in hosts that were found, and give up guests that are not. */
+OT_MUST_CHECK struct ot_err *fl_follow_poll(struct fl_fleet *fleet);
+/** When that is to be done at the latest; UINT64_MAX. */
+uint64_t fl_follow_due_ns(const struct fl_fleet *fleet);
+/** Is a guest looked for? */
+bool fl_follow_goes_on(const struct fl_fleet *fleet);
+/** Give all of them up. */
+OT_MUST_CHECK struct ot_err *fl_follow_stop(struct fl_fleet *fleet);
+/** Is it @p h's guests' migrations alone that its session has ended by, with @p text? */
+bool fl_follow_explains(const struct fl_host *h, const char *text);
+/** … and one of them was not found again. */
+bool fl_follow_lost(const struct fl_host *h);
+void fl_follow_destroy(struct fl_fleet *fleet);
+
+/* fleet.c */
+/** A further session with a host of the fleet: @p spec as ssh has it, @p name as the operator does. */
+OT_MUST_CHECK struct ot_err *fl_fleet_add_ssh(struct fl_fleet *fleet, const char *spec, const char *name,
+					      const char *guests);
+
 /* prepare.c */
+/** A host that is ready begins. */
+OT_MUST_CHECK struct ot_err *fl_host_start(struct fl_host *h);
 /** Wait for @p fleet's descriptor until @p until_ns at most. *ret_woken: @p wake_fd is readable. */
 OT_MUST_CHECK struct ot_err *fl_fleet_wait(struct fl_fleet *fleet, int wake_fd, uint64_t until_ns,
 					   bool *ret_woken);

@@ -35,8 +35,9 @@ static struct ot_err *own_file(const char *name, struct ot_arena *arena, const c
 	return *ret ? NULL : ot_err_nomem();
 }
 
-static struct ot_err *read_files(struct fl_calling *c, const struct fl_nats_config *config)
+static struct ot_err *read_files(struct fl_calling *c)
 {
+	const struct fl_nats_config *config = c->fleet->config.nats;
 	const char *key = config->key, *hosts = config->hosts;
 
 	if (!key)
@@ -72,7 +73,7 @@ static struct ot_err *want(struct fl_invited *h, const struct fl_wanted *w)
 		   : ot_err_new(OT_ERR_LIMIT, "too many -g for host %s", h->known->name);
 }
 
-static struct fl_invited *host_of(struct fl_calling *c, const struct fl_known_host *known)
+struct fl_invited *fl_calling_add(struct fl_calling *c, const struct fl_known_host *known)
 {
 	for (size_t i = 0; i < c->nhosts; i++)
 		if (c->hosts[i].known == known)
@@ -93,7 +94,7 @@ static struct ot_err *choose(struct fl_calling *c, const struct fl_wanted *w)
 	for (size_t i = 0; i < c->known.count; i++) {
 		if (!dif_glob_match(w->hosts, c->known.items[i].name))
 			continue;
-		struct fl_invited *h = host_of(c, &c->known.items[i]);
+		struct fl_invited *h = fl_calling_add(c, &c->known.items[i]);
 
 		if (!h)
 			return ot_err_new(OT_ERR_LIMIT, "more than %u hosts", FL_HOSTS_MAX);
@@ -110,9 +111,6 @@ static struct ot_err *choose(struct fl_calling *c, const struct fl_wanted *w)
 
 static struct ot_err *choose_all(struct fl_calling *c)
 {
-	c->hosts = calloc(FL_HOSTS_MAX, sizeof(*c->hosts));
-	if (!c->hosts)
-		return ot_err_nomem();
 	for (size_t i = 0; i < c->fleet->nwanted; i++)
 		OT_TRY(choose(c, &c->fleet->wanted[i]));
 	return NULL;
@@ -173,8 +171,29 @@ struct fl_invited *fl_calling_host(struct fl_calling *c, const struct fl_broker_
 
 /* --- the course of it --------------------------------------------------------------------------------- */
 
-static struct ot_err *open_broker(struct fl_calling *c, const struct fl_nats_config *config)
+struct ot_err *fl_calling_create(struct fl_fleet *fleet, int wake_fd, struct fl_calling **ret)
 {
+	struct fl_calling *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return ot_err_nomem();
+	c->fleet = fleet;
+	c->wake_fd = wake_fd;
+	ot_arena_init(&c->arena);
+	c->hosts = calloc(FL_HOSTS_MAX, sizeof(*c->hosts));
+	struct ot_err *err = c->hosts ? read_files(c) : ot_err_nomem();
+	if (err) {
+		fl_calling_destroy(c);
+		return err;
+	}
+	set_name(c);
+	*ret = c;
+	return NULL;
+}
+
+struct ot_err *fl_calling_open(struct fl_calling *c)
+{
+	const struct fl_nats_config *config = c->fleet->config.nats;
 	const struct fl_broker_config to = { .url = config->url,
 					     .credentials = config->credentials,
 					     .name = c->name };
@@ -182,6 +201,32 @@ static struct ot_err *open_broker(struct fl_calling *c, const struct fl_nats_con
 	OT_TRY(fl_broker_connect(&to, &c->broker));
 	fl_broker_own_subject(c->reply);
 	return fl_inbox_open(c->broker, c->reply, &c->answers);
+}
+
+static void forget(struct fl_invited *h)
+{
+	fl_carrier_destroy(h->carrier);
+	ot_buf_deinit(&h->guests);
+	sodium_memzero(h->secret, FL_PUBLIC);
+}
+
+void fl_calling_drop(struct fl_calling *c, size_t i)
+{
+	forget(&c->hosts[i]);
+	c->hosts[i] = c->hosts[--c->nhosts];
+	sodium_memzero(&c->hosts[c->nhosts], sizeof(*c->hosts));
+}
+
+void fl_calling_destroy(struct fl_calling *c)
+{
+	for (size_t i = 0; i < c->nhosts; i++)
+		forget(&c->hosts[i]);
+	free(c->hosts);
+	fl_inbox_close(c->answers);
+	fl_broker_unref(c->broker);
+	fl_identity_wipe(&c->identity);
+	ot_arena_deinit(&c->arena);
+	free(c);
 }
 
 /* A host that is lost before it has begun. */
@@ -222,12 +267,8 @@ static struct ot_err *add_all(struct fl_calling *c)
 
 static struct ot_err *call(struct fl_calling *c)
 {
-	const struct fl_nats_config *config = c->fleet->config.nats;
-
-	OT_TRY(read_files(c, config));
-	set_name(c);
 	OT_TRY(choose_all(c));
-	OT_TRY(open_broker(c, config));
+	OT_TRY(fl_calling_open(c));
 	OT_TRY(fl_nats_ask_who(c));
 	OT_TRY(tell_silent(c));
 	OT_TRY(fl_nats_invite_all(c));
@@ -249,26 +290,12 @@ static void tell_forged(const struct fl_calling *c)
 
 struct ot_err *fl_nats_invite(struct fl_fleet *fleet, int wake_fd)
 {
-	struct fl_calling *c = calloc(1, sizeof(*c));
+	struct fl_calling *c;
 
-	if (!c)
-		return ot_err_nomem();
-	c->fleet = fleet;
-	c->wake_fd = wake_fd;
-	ot_arena_init(&c->arena);
+	OT_TRY(fl_calling_create(fleet, wake_fd, &c));
 	struct ot_err *err = call(c);
 
 	tell_forged(c);
-	for (size_t i = 0; i < c->nhosts; i++) {
-		fl_carrier_destroy(c->hosts[i].carrier);
-		ot_buf_deinit(&c->hosts[i].guests);
-		sodium_memzero(c->hosts[i].secret, FL_PUBLIC);
-	}
-	free(c->hosts);
-	fl_inbox_close(c->answers);
-	fl_broker_unref(c->broker);
-	fl_identity_wipe(&c->identity);
-	ot_arena_deinit(&c->arena);
-	free(c);
+	fl_calling_destroy(c);
 	return err;
 }

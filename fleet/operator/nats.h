@@ -49,6 +49,15 @@ OT_MUST_CHECK struct ot_err *fl_nats_ask_who(struct fl_calling *c);
 OT_MUST_CHECK struct ot_err *fl_nats_invite_all(struct fl_calling *c);
 
 /* nats.c */
+/** An operator of @p fleet, whose files are read; nobody is asked yet. */
+OT_MUST_CHECK struct ot_err *fl_calling_create(struct fl_fleet *fleet, int wake_fd, struct fl_calling **ret);
+void fl_calling_destroy(struct fl_calling *c);
+/** The host among those that are asked; NULL: there are too many. */
+struct fl_invited *fl_calling_add(struct fl_calling *c, const struct fl_known_host *known);
+/** Host number @p i is asked no more; the last one takes its place. */
+void fl_calling_drop(struct fl_calling *c, size_t i);
+/** Connect to the broker. */
+OT_MUST_CHECK struct ot_err *fl_calling_open(struct fl_calling *c);
 /** A request of @p c's operator that holds for @p seconds. */
 void fl_calling_request(const struct fl_calling *c, enum fl_asks asks, uint64_t seconds,
 			struct fl_request *ret);

@@ -93,7 +93,7 @@ static struct ot_err *name_guest(struct fl_host *h, struct fl_guest_there *there
 	return NULL;
 }
 
-static void tell(struct fl_host *h, struct fl_guest_there *there, const struct fl_guest *m)
+static void tell_sink(struct fl_host *h, const struct fl_guest_there *there, const struct fl_guest *m)
 {
 	const struct vp_sink *sink = &h->fleet->sink;
 	const struct vp_guest_news news = {
@@ -106,12 +106,55 @@ static void tell(struct fl_host *h, struct fl_guest_there *there, const struct f
 
 	if (h->fleet->prog && sink->guest)
 		sink->guest(sink->arg, &news);
-	if (!may_say(h))
-		return;
+}
+
+static struct ot_err *tell(struct fl_host *h, struct fl_guest_there *there, const struct fl_guest *m)
+{
+	bool has_moved = false;
+
+	tell_sink(h, there, m);
+	if (m->joined)
+		OT_TRY(fl_follow_joined(h, there, &has_moved));
+	if (has_moved || !may_say(h))
+		return NULL;
 	if (!m->joined)
 		fl_host_say(h, *m->text ? m->text : "a guest has left");
 	else if (!h->fleet->config.opts->quiet)
 		fl_host_say(h, "a guest has joined");
+	return NULL;
+}
+
+static void note_uuid(struct fl_guest_there *there, const struct fl_guest *m)
+{
+	if (*m->uuid)
+		snprintf(there->uuid, sizeof(there->uuid), "%.36s", m->uuid);
+}
+
+/* Where it went is looked for when it was said that it has gone. */
+static struct ot_err *note_left(struct fl_host *h, struct fl_guest_there *there, const struct fl_guest *m)
+{
+	const bool by_itself = m->how == VP_GUEST_POWERED_OFF || m->how == VP_GUEST_RESET;
+
+	free(h->left_text);
+	h->left_text = strdup(m->text);
+	if (m->how == VP_GUEST_SAVED)
+		return fl_follow_left(h, there, fl_host_time(h, m->time));
+	h->lost_guest |= !by_itself;
+	return NULL;
+}
+
+static struct ot_err *take_news(struct fl_host *h, struct fl_guest_there *there, const struct fl_guest *m)
+{
+	const bool was_here = there->is_here;
+
+	there->is_here = m->joined;
+	note_uuid(there, m);
+	if (m->joined)
+		there->since_ns = fl_host_time(h, m->time);
+	if (h->state < FL_HOST_STARTING)
+		return NULL;
+	OT_TRY(tell(h, there, m));
+	return was_here && !m->joined ? note_left(h, there, m) : NULL;
 }
 
 struct ot_err *fl_host_take_guest(struct fl_host *h, const void *data, size_t len)
@@ -125,11 +168,8 @@ struct ot_err *fl_host_take_guest(struct fl_host *h, const void *data, size_t le
 		err = ot_err_new(OT_ERR_BAD_DATA, "a guest that there is not");
 	if (!err)
 		err = name_guest(h, &h->there[m.guest], &m);
-	if (!err) {
-		h->there[m.guest].is_here = m.joined;
-		if (h->state >= FL_HOST_STARTING)
-			tell(h, &h->there[m.guest], &m);
-	}
+	if (!err)
+		err = take_news(h, &h->there[m.guest], &m);
 	ot_arena_deinit(&arena);
 	return err;
 }

@@ -98,6 +98,13 @@ struct ot_err *fl_fleet_prepare(struct fl_fleet *fleet, int wake_fd)
 
 /* --- START ---------------------------------------------------------------------------------------------- */
 
+struct ot_err *fl_host_start(struct fl_host *h)
+{
+	OT_TRY(fl_host_send(h, FL_START, NULL));
+	h->state = FL_HOST_STARTING;
+	return NULL;
+}
+
 struct ot_err *fl_fleet_start(struct fl_fleet *fleet)
 {
 	const uint64_t until = ot_now_ns() + FL_PREPARE_NS;
@@ -105,10 +112,8 @@ struct ot_err *fl_fleet_start(struct fl_fleet *fleet)
 	bool woken, exited;
 	int status;
 
-	for (uint32_t i = 0; i < fleet->nhosts; i++) {
-		OT_TRY(named(fleet->hosts[i], fl_host_send(fleet->hosts[i], FL_START, NULL)));
-		fleet->hosts[i]->state = FL_HOST_STARTING;
-	}
+	for (uint32_t i = 0; i < fleet->nhosts; i++)
+		OT_TRY(named(fleet->hosts[i], fl_host_start(fleet->hosts[i])));
 	fleet->is_started = true;
 	OT_TRY(pump_all(fleet));
 	while ((h = slowest(fleet, FL_HOST_RUNNING))) {
@@ -153,6 +158,7 @@ struct ot_err *fl_fleet_stop(struct fl_fleet *fleet, bool (*impatient)(void *arg
 
 	if (!fleet->is_started)
 		return NULL;
+	OT_TRY(fl_follow_stop(fleet));
 	OT_TRY(ask_to_stop(fleet));
 	OT_TRY(fl_fleet_take(fleet, &exited, &status));
 	while (slowest(fleet, FL_HOST_ENDED) && !(impatient && impatient(arg))) {

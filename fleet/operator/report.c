@@ -38,7 +38,7 @@ static void put_lost(const struct fl_fleet *fleet, uint32_t lost, struct ot_buf 
 
 bool fl_fleet_report(const struct fl_fleet *fleet, struct ot_buf *out)
 {
-	uint32_t whole = 0, late = 0, lost = 0, failed = 0;
+	uint32_t count = 0, whole = 0, late = 0, lost = 0, failed = 0;
 	uint64_t latest = 0;
 
 	if (!fleet->is_started)
@@ -47,13 +47,19 @@ bool fl_fleet_report(const struct fl_fleet *fleet, struct ot_buf *out)
 		const struct fl_host *h = fleet->hosts[i];
 		const uint64_t ns = lateness(h);
 
+		const bool has_failed = h->failed || (h->has_moved && fl_follow_lost(h));
+
+		/* a further session with a host is not another host, and has nothing to say if it was fine */
+		if (h->follows && h->state == FL_HOST_ENDED && !has_failed)
+			continue;
+		count++;
 		lost += h->state != FL_HOST_ENDED;
 		late += ns > FL_LATE_NS;
-		failed += h->failed;
-		whole += h->state == FL_HOST_ENDED && ns <= FL_LATE_NS && !h->failed;
+		failed += has_failed;
+		whole += h->state == FL_HOST_ENDED && ns <= FL_LATE_NS && !has_failed;
 		latest = ns > latest ? ns : latest;
 	}
-	if (whole == fleet->nhosts)
+	if (whole == count)
 		return true;
 	ot_buf_printf(out, "hosts: %u whole", whole);
 	if (late)

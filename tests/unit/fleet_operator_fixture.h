@@ -40,6 +40,7 @@ struct fixture {
 	struct canned hosts[2];
 	struct seen seen;
 	struct vp_sink sink;
+	uint64_t follow_ns; /* how long a guest is looked for; 0: the default */
 };
 
 /* --- the sink ------------------------------------------------------------------------------------------- */
@@ -120,9 +121,10 @@ static inline void add_host(struct fixture *f, unsigned i)
 	assert_null(fl_fleet_add_carrier(f->fleet, near, names[i], "web*"));
 }
 
-static inline void setup(struct fixture *f, const char *text, unsigned nhosts)
+static inline void setup_for(struct fixture *f, const char *text, unsigned nhosts, uint64_t follow_ns)
 {
 	memset(f, 0, sizeof(*f));
+	f->follow_ns = follow_ns;
 	lx_init(&f->lx);
 	ot_arena_init(&f->arena);
 	f->lx.opts.strsize = STRSIZE;
@@ -135,11 +137,16 @@ static inline void setup(struct fixture *f, const char *text, unsigned nhosts)
 	f->sink = (struct vp_sink){ &f->seen, see_record,   see_aggregate, see_fault,
 				    see_drop, see_overload, NULL,          see_guest };
 	const struct fl_fleet_config config = {
-		.texts = &f->texts, .opts = &f->lx.opts, .say = see_said, .arg = f
+		.texts = &f->texts, .opts = &f->lx.opts, .say = see_said, .arg = f, .follow_ns = f->follow_ns
 	};
 	assert_null(fl_fleet_create(&config, &f->fleet));
 	for (unsigned i = 0; i < nhosts; i++)
 		add_host(f, i);
+}
+
+static inline void setup(struct fixture *f, const char *text, unsigned nhosts)
+{
+	setup_for(f, text, nhosts, 0);
 }
 
 static inline void teardown(struct fixture *f)
