@@ -14,7 +14,8 @@
 #include "fleet/host/internal.h"
 #include "vmm-probe/hosts/machines.h"
 
-#define LOOK_NS   (OT_NS_PER_SEC / 5)
+#define SOON_NS   (OT_NS_PER_SEC / 10)  /* looked for so often at first, … */
+#define LATER_NS  OT_NS_PER_SEC         /* … and so often later: it takes a list of processes */
 #define ABSENT_NS (10 * OT_NS_PER_SEC)  /* without a VMM that could take it */
 #define FAILS_NS  (10 * OT_NS_PER_SEC)  /* it runs, and can't be attached */
 #define WAIT_NS   (600 * OT_NS_PER_SEC) /* a large guest that is busy takes long */
@@ -81,16 +82,29 @@ static struct ot_err *try(struct fl_worker *w, struct arrival *a, bool *ret_done
 	return NULL;
 }
 
+/* An engine says itself whose it is. */
+static struct ot_err *check(struct fl_worker *w, const struct arrival *a)
+{
+	const uint32_t n = vp_session_nguests(w->session);
+
+	if (n && !strcmp(vp_session_guest_name(w->session, n - 1), a->name))
+		return NULL;
+	return ot_err_new(OT_ERR_PERMISSION, "guest %s: its VMM has another name for it", a->name);
+}
+
 static struct ot_err *await(struct fl_worker *w, struct arrival *a)
 {
-	const uint64_t end = ot_now_ns() + WAIT_NS;
+	const uint64_t start = ot_now_ns();
 	bool done = false;
 
-	while (ot_now_ns() < end) {
+	for (uint64_t waited = 0; waited < WAIT_NS; waited = ot_now_ns() - start) {
+		const uint64_t pause = waited / 10 < SOON_NS    ? SOON_NS
+				       : waited / 10 > LATER_NS ? LATER_NS
+								: waited / 10;
 		OT_TRY(try(w, a, &done));
 		if (done)
-			return NULL;
-		if (!fl_worker_rest(w, ot_now_ns() + LOOK_NS))
+			return check(w, a);
+		if (!fl_worker_rest(w, ot_now_ns() + pause))
 			return ot_err_new(OT_ERR_BUSY, "guest %s is waited for no longer", a->name);
 	}
 	return ot_err_new(OT_ERR_NOT_FOUND, "guest %s has not arrived for ten minutes", a->name);

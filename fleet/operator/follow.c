@@ -250,7 +250,8 @@ static struct ot_err *ask(struct fl_fleet *fleet, struct fl_move *move)
 
 	if (!spec)
 		return ot_err_nomem();
-	if (strpbrk(move->name, " :")) /* RUN would mean something else by it */
+	/* RUN, or a question, would mean something else by it */
+	if (strpbrk(move->name, " :") || dif_glob_is_pattern(move->name))
 		return NULL;
 	ask_by_ssh(fleet, move, spec);
 	if (!fleet->config.nats)
@@ -291,11 +292,13 @@ static struct fl_move *create(const struct fl_host *h, const struct fl_guest_the
 	return NULL;
 }
 
-struct ot_err *fl_follow_left(struct fl_host *h, const struct fl_guest_there *there, uint64_t left_ns)
+struct ot_err *fl_follow_left(struct fl_host *h, const struct fl_guest_there *there, uint64_t left_ns,
+			      bool *ret)
 {
 	struct fl_fleet *fleet = h->fleet;
 
-	if (h->stopped_ns || fleet->nmoves == FL_MOVES_MAX)
+	*ret = !h->stopped_ns && fleet->nmoves < FL_MOVES_MAX;
+	if (!*ret)
 		return NULL;
 	struct fl_move *move = create(h, there, left_ns);
 	if (!move)

@@ -98,7 +98,7 @@ struct fl_host {
 	bool failed; /* it has ended by an error, which was said */
 	bool by_ssh;
 	const struct fl_move *follows; /* it was asked for that guest alone; NULL */
-	bool lost_guest;               /* a guest has left it otherwise than by its own end or a migration */
+	bool lost_guest;               /* a guest has left it, neither by its own end nor to be followed */
 	bool has_moved;                /* it has ended because its last guest has migrated */
 	char *left_text;               /* how the last one that left did; NULL */
 	unsigned sayings;
@@ -222,9 +222,10 @@ void fl_host_take_clock(struct fl_host *h, const struct fl_clock *there);
 uint64_t fl_host_time(const struct fl_host *h, uint64_t there);
 
 /* follow.c */
-/** Its memory was about to be migrated, or saved, at @p left_ns: it is looked for at other hosts. */
+/** Its memory was about to be migrated, or saved, at @p left_ns: it is looked for at other hosts. *ret false:
+ * it is not, since the session ends, or guests have migrated too often in it. */
 OT_MUST_CHECK struct ot_err *fl_follow_left(struct fl_host *h, const struct fl_guest_there *there,
-					    uint64_t left_ns);
+					    uint64_t left_ns, bool *ret);
 /** It is traced there. *ret: it is one that is looked for, and the line was said. */
 OT_MUST_CHECK struct ot_err *fl_follow_joined(struct fl_host *h, const struct fl_guest_there *there,
 					      bool *ret);

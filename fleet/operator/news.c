@@ -134,12 +134,13 @@ static void note_uuid(struct fl_guest_there *there, const struct fl_guest *m)
 static struct ot_err *note_left(struct fl_host *h, struct fl_guest_there *there, const struct fl_guest *m)
 {
 	const bool by_itself = m->how == VP_GUEST_POWERED_OFF || m->how == VP_GUEST_RESET;
+	bool is_followed = false;
 
 	free(h->left_text);
 	h->left_text = strdup(m->text);
 	if (m->how == VP_GUEST_SAVED)
-		return fl_follow_left(h, there, fl_host_time(h, m->time));
-	h->lost_guest |= !by_itself;
+		OT_TRY(fl_follow_left(h, there, fl_host_time(h, m->time), &is_followed));
+	h->lost_guest |= !by_itself && !is_followed;
 	return NULL;
 }
 

@@ -233,6 +233,31 @@ static void another_is_lost(void **state)
 	teardown(&f);
 }
 
+/* One host's guests can't have this side look for as many as it likes. */
+static void too_many(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_for(&f, 2, 0);
+	const uint64_t now = ot_now_ns();
+	for (unsigned i = 0; i < FL_MOVES_MAX; i++) {
+		say_left(&f.hosts[0], now);
+		say_joined(&f.hosts[0], 0, now, UUID);
+		take(&f);
+	}
+	assert_int_equal(f.fleet->nmoves, FL_MOVES_MAX);
+	assert_false(f.fleet->hosts[0]->lost_guest);
+	say_left(&f.hosts[0], now);
+	take(&f);
+	assert_int_equal(f.fleet->nmoves, FL_MOVES_MAX);
+	assert_true(f.fleet->hosts[0]->lost_guest);
+	say_ended(&f.hosts[0], SAVED);
+	take(&f);
+	assert_true(f.fleet->hosts[0]->failed);
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +265,7 @@ int main(void)
 		cmocka_unit_test(before_it_left), cmocka_unit_test(by_a_session_of_its_own),
 		cmocka_unit_test(not_found),      cmocka_unit_test(stopped_meanwhile),
 		cmocka_unit_test(refused),        cmocka_unit_test(another_is_lost),
+		cmocka_unit_test(too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
