@@ -6,7 +6,7 @@ BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkg-config python3 libcapstone-d
 	libseccomp-dev libexpat1-dev libncurses-dev libcmocka-dev zlib1g-dev liblzma-dev libzstd-dev liblz4-dev libvirt-dev libxml2-dev libsodium-dev
 	libnats-dev libmicrohttpd-dev)
 # A terminal, for what is drawn on one, and readers of what is written for programs.
-TEST_PACKAGES=(python3-pyte jq libxml2-utils protobuf-compiler)
+TEST_PACKAGES=(iproute2 python3-pyte jq libxml2-utils protobuf-compiler)
 PAGE_PACKAGES=(chromium)
 FUZZ_PACKAGES=(clang libclang-rt-dev)
 LIBVIRT_PACKAGES=(libvirt-daemon libvirt-daemon-driver-qemu libvirt-clients)

@@ -18,6 +18,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 from lib.pace import limit
 
 NATS = shutil.which("nats-server") or shutil.which("nats-server", path="/usr/sbin")
+NO_NATS = None if NATS else "there is no nats-server here (scripts/test gets one)"
 CONNECT = b'CONNECT {"verbose":false,"pedantic":false,"lang":"tests","version":"1","protocol":1,"headers":false}\r\n'
 
 
@@ -36,18 +37,19 @@ def free_port():
 
 
 class Broker:
-    """The distribution's nats-server on a port of loopback."""
+    """The distribution's nats-server on a port of an address of this machine."""
 
-    def __init__(self):
+    def __init__(self, address):
+        self.address = address
         self.port = free_port()
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen([NATS, "-a", "127.0.0.1", "-p", str(self.port)], stdout=subprocess.DEVNULL,
+        self.process = subprocess.Popen([NATS, "-a", self.address, "-p", str(self.port)], stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL)
 
         def answers():
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as s:
+            with contextlib.suppress(OSError), socket.create_connection((self.address, self.port), 1) as s:
                 return s.recv(4) == b"INFO"
             return False
         wait_until(answers, "nats-server listens")
@@ -60,8 +62,8 @@ class Broker:
 class Client:
     """Of NATS: got has (subject, reply, data) of everything below os.v1."""
 
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port))
+    def __init__(self, port, address="127.0.0.1"):
+        self.socket = socket.create_connection((address, port))
         self.file = self.socket.makefile("rb")
         self.file.readline()
         self.got = []
@@ -103,10 +105,10 @@ class Client:
 
 
 class Host:
-    """An outsight-serve, and what it has logged."""
+    """An outsight-serve, and what it has logged. popen: as subprocess has it, where else it is to run."""
 
-    def __init__(self, fleet, name, operators, port, env=None):
-        self.fleet, self.name, self.env = fleet, name, env or {}
+    def __init__(self, fleet, name, operators, port, env=None, popen=subprocess.Popen):
+        self.fleet, self.name, self.env, self.popen = fleet, name, env or {}, popen
         self.conf = fleet.path(f"{name}.conf")
         self.log_path = fleet.path(f"{name}.log")
         self.key = fleet.key(name)
@@ -118,7 +120,7 @@ class Host:
 
     def write(self, operators):
         with open(self.conf, "w", encoding="utf-8") as f:
-            f.write(f"name {self.name}\nnats nats://127.0.0.1:{self.port}\nkey {self.fleet.path(self.name + '.key')}\n"
+            f.write(f"name {self.name}\nnats nats://{self.fleet.broker.address}:{self.port}\nkey {self.fleet.path(self.name + '.key')}\n"
                     f"state {self.fleet.path(self.name + '.state')}\n")
             for name, rights in operators.items():
                 f.write(f"operator {name} {self.fleet.key(name)}\n{rights}\n")
@@ -127,8 +129,8 @@ class Host:
     def start(self):
         before = self.log().count(" serves ")
         with open(self.log_path, "a", encoding="utf-8") as log:
-            self.process = subprocess.Popen([self.fleet.serve, "--conf", self.conf, "--verbose"], stdin=subprocess.DEVNULL, stderr=log,
-                                            stdout=log, env={**os.environ, **self.env})
+            self.process = self.popen([self.fleet.serve, "--conf", self.conf, "--verbose"], stdin=subprocess.DEVNULL, stderr=log,
+                                      stdout=log, env={**os.environ, **self.env})
         wait_until(lambda: self.log().count(" serves ") > before or self.process.poll() is not None, self.log)
         if self.process.poll() is not None:
             raise AssertionError(self.log())
@@ -143,14 +145,9 @@ class Host:
 
     def sessions(self):
         """Processes of sessions."""
-        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as f:
-            return [pid for pid in map(int, f.read().split()) if self.is_session(pid)]
-
-    @staticmethod
-    def is_session(pid):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as f:
-            return b"--session" in f.read().split(b"\0")
-        return False
+        pid = getattr(self.process, "inside", self.process.pid)
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return [int(pid) for pid in f.read().split()]
 
     def stop(self):
         if self.process.poll() is None:
@@ -161,11 +158,11 @@ class Host:
 class Fleet:
     """A folder with the keys of everybody, and the file of hosts that alice has."""
 
-    def __init__(self, outsight):
+    def __init__(self, outsight, address="127.0.0.1"):
         self.outsight = outsight
         self.serve = os.path.join(os.path.dirname(outsight), "outsight-serve")
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-fleet-")
-        self.broker = Broker()
+        self.broker = Broker(address)
         self.hosts = []
         self.keys = {}
 
@@ -180,8 +177,8 @@ class Fleet:
             self.keys[name] = done.stdout.strip()
         return self.keys[name]
 
-    def host(self, name, operators, port=None, env=None):
-        host = Host(self, name, operators, port or self.broker.port, env)
+    def host(self, name, operators, port=None, env=None, popen=subprocess.Popen):
+        host = Host(self, name, operators, port or self.broker.port, env, popen)
         self.hosts.append(host)
         self.know({h.name: h.key for h in self.hosts})
         return host
@@ -192,7 +189,7 @@ class Fleet:
 
     def command(self, *args, operator="alice", port=None):
         self.key(operator)
-        return [self.outsight, "-x", f"fleet=nats://127.0.0.1:{port or self.broker.port}", "-x",
+        return [self.outsight, "-x", f"fleet=nats://{self.broker.address}:{port or self.broker.port}", "-x",
                 f"fleetkey={self.path(operator + '.key')}", "-x", f"fleethosts={self.path('hosts')}", *args]
 
     def run(self, *args, **kwargs):

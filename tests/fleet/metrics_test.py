@@ -23,7 +23,7 @@ sys.path.append(os.path.join(ROOT, "tests", "linux"))
 # pylint: disable=wrong-import-position
 from lib import prometheus
 from lib.pace import limit
-from lib.scenario import LineResult
+from lib.scenario import run_module
 
 SERVE = os.path.abspath(sys.argv[1])
 TICKS = """BEGIN { @begun = count(); }
@@ -386,13 +386,5 @@ class Dashboard(Case):
         self.assertEqual(names - known, set())
 
 
-def main():
-    result = LineResult()
-    loader = unittest.defaultTestLoader
-    module = sys.modules["__main__"]
-    (loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:] else loader.loadTestsFromModule(module)).run(result)
-    sys.exit(not result.wasSuccessful() or not result.testsRun)
-
-
 if __name__ == "__main__":
-    main()
+    run_module(sys.argv[2:])

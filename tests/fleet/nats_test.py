@@ -12,8 +12,8 @@ import sys
 import threading
 import unittest
 
-from hosts import NATS, Client, Fleet, limit, wait_until
-from lib.scenario import LineResult
+from hosts import NO_NATS, Client, Fleet, limit, wait_until
+from lib.scenario import run_module
 from relay import Relay
 
 OUTSIGHT = os.path.abspath(sys.argv[1])
@@ -409,16 +409,5 @@ class Command(Case):
         self.assertIn("another outsight-serve runs with this folder of state", err)
 
 
-def main():
-    if not NATS:
-        print("SKIP: no nats-server here (scripts/test gets one)")
-        sys.exit(77)
-    result = LineResult()
-    loader = unittest.defaultTestLoader
-    module = sys.modules["__main__"]
-    (loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:] else loader.loadTestsFromModule(module)).run(result)
-    sys.exit(not result.wasSuccessful() or not result.testsRun)
-
-
 if __name__ == "__main__":
-    main()
+    run_module(sys.argv[2:], NO_NATS)

@@ -92,10 +92,11 @@ def listens(sock, path):
 
 
 class Qemu:
-    """A QEMU that runs the small guest. preload: with the hook from the start. prefix: a command that becomes it."""
+    """A QEMU that runs the small guest. preload: with the hook from the start. prefix: a command that becomes it. popen: as
+    subprocess has it, where else it is to run."""
 
     def __init__(self, cpus=2, preload=False, args=(), extra="", name="small", sandbox=SANDBOX, smp=None,
-                 prefix=(), kernel=GUEST, accel="kvm"):
+                 prefix=(), kernel=GUEST, accel="kvm", popen=subprocess.Popen):
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-hook-")
         self.cpus = cpus
         self.console_path = self.path("console")
@@ -103,12 +104,12 @@ class Qemu:
         env = {**self.env, "LD_PRELOAD": HOOK} if preload else self.env
         self.log = open(self.path("log"), "w+", encoding="utf-8")
         boot = [*firmware(), "-kernel", kernel, "-append", f"cpus={cpus} calls={CALLS} {extra}"] if kernel else []
-        self.process = subprocess.Popen(
+        self.process = popen(
             [*prefix, QEMU, "-name", name, "-accel", accel, "-cpu", "kvm64", "-M", "pc", "-smp", smp or str(cpus), "-m", str(MIB),
              "-nodefaults", "-display", "none", "-serial", f"file:{self.console_path}", "-sandbox", sandbox,
              "-qmp", f"unix:{self.path('qmp')},server=on,wait=off", *boot, *args],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=env)
-        self.pid = self.process.pid
+        self.pid = getattr(self.process, "inside", self.process.pid)
         self.qmp_in = self.qmp_out = None
 
     def path(self, name):

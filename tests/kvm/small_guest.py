@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
 # pylint: disable=wrong-import-position
 from lib.pace import limit
-from lib.scenario import LineResult
+from lib.scenario import run_module
 
 OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
 MANY = os.path.join(os.path.dirname(GUEST), "many-guest")
@@ -44,9 +44,9 @@ def elf_text(path):
 
 class Vm:
     """A small guest in a monitor of its own. told: tell() sends to its serial port. prefix: a command that becomes the
-    monitor."""
+    monitor. popen: as subprocess has it, where else it is to run."""
 
-    def __init__(self, cpus, extra="", kernel=GUEST, told=False, prefix=(), name="small"):
+    def __init__(self, cpus, extra="", kernel=GUEST, told=False, prefix=(), name="small", popen=subprocess.Popen):
         self.kernel = kernel
         self.name = name
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-kvm-")
@@ -56,10 +56,10 @@ class Vm:
                    "--append", f"cpus={cpus} calls={CALLS} {extra}"]
         if told:
             with open(self.console_path, "wb") as console:
-                self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.PIPE)
+                self.process = popen(command, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.PIPE)
         else:
-            self.process = subprocess.Popen([*command, "--console", self.console_path], stdin=subprocess.DEVNULL,
-                                            stderr=subprocess.PIPE)
+            self.process = popen([*command, "--console", self.console_path], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.pid = getattr(self.process, "inside", self.process.pid)
         self.wait_for("READY")
 
     def tell(self, what):
@@ -104,7 +104,7 @@ class Vm:
 
     def memory_path(self):
         """The memory file of its monitor."""
-        fds = f"/proc/{self.process.pid}/fd"
+        fds = f"/proc/{self.pid}/fd"
         for fd in os.listdir(fds):
             with contextlib.suppress(OSError):
                 if "memfd:outsight-ram" in os.readlink(f"{fds}/{fd}"):
@@ -160,13 +160,9 @@ class GuestTest(unittest.TestCase):
         self.assertEqual(out.strip(), "")
 
 
-def main():
-    """The tests of the file that is run, or those named after its arguments. Ends with 77 where there is no KVM."""
+def main(why=None):
+    """The tests of the file that is run, or those named after its arguments. Ends with 77 where there is no KVM, and for a reason
+    of the caller's."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        print("SKIP all: there is no /dev/kvm here that can be opened")
-        sys.exit(77)
-    result = LineResult()
-    loader = unittest.defaultTestLoader
-    module = sys.modules["__main__"]
-    (loader.loadTestsFromNames(sys.argv[3:], module) if sys.argv[3:] else loader.loadTestsFromModule(module)).run(result)
-    sys.exit(not result.wasSuccessful() or not result.testsRun)
+        why = "there is no /dev/kvm here that can be opened"
+    run_module(sys.argv[3:], why)

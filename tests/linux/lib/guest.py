@@ -86,6 +86,7 @@ class Guest:
 
     # Where it runs, for people to read.
     HOST = "QEMU, TCG"
+    popen = staticmethod(subprocess.Popen)  # or another, that starts it elsewhere
     # One of some thousand boots under TCG hangs before init. This is logged, and the guest is started once more.
     STARTED_ANEW = True
 
@@ -165,9 +166,8 @@ class Guest:
     def start(self):
         with open(self.path("qemu.log"), "wb") as log:
             # The plugin puts its socket below XDG_RUNTIME_DIR.
-            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=subprocess.STDOUT, start_new_session=True,
-                                            env=dict(os.environ, XDG_RUNTIME_DIR=self.dir))
+            self.process = self.popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                      start_new_session=True, env=dict(os.environ, XDG_RUNTIME_DIR=self.dir))
         self.channel = self._connect("channel")
 
     def wait_ready(self):
@@ -176,7 +176,7 @@ class Guest:
 
     @property
     def pid(self):
-        return self.process.pid
+        return getattr(self.process, "inside", self.process.pid)
 
     def alive(self):
         return self.process is not None and self.process.poll() is None
@@ -184,10 +184,7 @@ class Guest:
     def kill(self):
         """kill -9 of QEMU."""
         if self.process:
-            try:
-                os.kill(self.process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            self.process.kill()
             self.process.wait(timeout=LIMIT)
 
     def close(self):

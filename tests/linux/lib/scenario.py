@@ -153,6 +153,18 @@ def shortened(suite):
     return kept
 
 
+def run_module(names, why=None):
+    """The tests of the file that is run, or those named, and the end of the program. why: a reason not to."""
+    if why:
+        print(f"SKIP all: {why}")
+        sys.exit(77)
+    result = LineResult()
+    loader, module = unittest.defaultTestLoader, sys.modules["__main__"]
+    suite = loader.loadTestsFromNames(names, module) if names else shortened(loader.loadTestsFromModule(module))
+    suite.run(result)
+    sys.exit(not result.wasSuccessful() or not result.testsRun)
+
+
 def run_tests(suite, kernel, build):
     """Run them on one kernel; the exit status."""
     Scenario.kernel, Scenario.build = kernel, os.path.abspath(build)
