@@ -197,12 +197,26 @@ class Refused(Case):
                 self.assertRegex(worker.await_("REFUSED", limit(60))[1], r"^a (broken )?message RUN")
                 self.assertEqual(worker.wait(limit(60)), 1)
 
+    def test_does_not_arrive(self):
+        """A guest that is said to come from another host is waited for, and for no longer than that is wanted."""
+        reason, text = self.refused("arriving:none:2b9f0d52-5f0e-4a58-9a55-3c2f6d1e7a10", "BEGIN")
+        self.assertEqual((reason, text), (REASON_GUEST, "guest none has not arrived at this host"))
+        worker = self.worker()
+        worker.send("HELLO", protocol.hello())
+        worker.send("RUN", protocol.run("arriving:none", "BEGIN"))
+        worker.poll(0.5)
+        self.assertEqual(worker.all("REFUSED"), [])
+        worker.send("STOP")
+        self.assertEqual(worker.await_("REFUSED", limit(60)), (REASON_GUEST, "guest none is waited for no longer"))
+        self.assertEqual(worker.wait(limit(60)), 1)
+
     def test_other_protocol(self):
         worker = self.worker()
-        worker.send("HELLO", protocol.hello(protocol=2))
+        other = protocol.PROTOCOL + 1
+        worker.send("HELLO", protocol.hello(protocol=other))
         reason, text = worker.await_("REFUSED", limit(60))
         self.assertEqual(reason, REASON_OTHER)
-        self.assertRegex(text, r"^\S+ speaks protocol 1 of the fleet, and this outsight 2: both need the same release$")
+        self.assertRegex(text, rf"^\S+ speaks protocol {other - 1} of the fleet, and this outsight {other}: both need the same release$")
         self.assertEqual(worker.wait(limit(60)), 1)
 
     def test_out_of_turn(self):
