@@ -38,6 +38,7 @@ struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_f
 	*fleet = (struct fl_fleet){ .config = *config, .set = -1, .timer = -1, .next_epid = FL_EPID_BASE };
 	ot_arena_init(&fleet->arena);
 	ot_buf_init(&fleet->qualified);
+	ot_buf_init(&fleet->run);
 	ot_map_init(&fleet->said);
 	err = open_set(fleet);
 	if (err) {
@@ -62,6 +63,7 @@ void fl_fleet_destroy(struct fl_fleet *fleet)
 		close(fleet->set);
 	ot_arena_deinit(&fleet->arena);
 	ot_buf_deinit(&fleet->qualified);
+	ot_buf_deinit(&fleet->run);
 	ot_map_deinit(&fleet->said);
 	free(fleet->words);
 	free(fleet);

@@ -128,7 +128,8 @@ struct fl_fleet {
 	uint64_t *words;    /* an aggregation's, aligned */
 	size_t words_cap;
 	bool is_started;
-	bool has_guests; /* of this host there are some too */
+	bool has_guests;   /* of this host there are some too */
+	struct ot_buf run; /* of no guests, once it is kept */
 	struct fl_move *moves[FL_MOVES_MAX];
 	uint32_t nmoves;
 };
@@ -160,7 +161,9 @@ OT_MUST_CHECK struct ot_err *fl_spec_parse(const char *spec, struct ot_arena *ar
 /** Note "HOSTS/GUESTS" for fl_nats_invite(). */
 OT_MUST_CHECK struct ot_err *fl_spec_want(struct fl_fleet *fleet, const char *spec);
 
-/* request.c */
+/* run.c */
+/** From now on RUN is what it is now: a clause may set options meanwhile, and a thread may ask for it. */
+OT_MUST_CHECK struct ot_err *fl_run_keep(struct fl_fleet *fleet);
 /** RUN for a host's @p guests appended to @p out: twice the same, if the scripts are read. LIMIT: it is too
  * large to be sent. */
 OT_MUST_CHECK struct ot_err *fl_run_put(const struct fl_fleet *fleet, const char *guests, struct ot_buf *out);

@@ -112,6 +112,7 @@ struct ot_err *fl_fleet_start(struct fl_fleet *fleet)
 	bool woken, exited;
 	int status;
 
+	OT_TRY(fl_run_keep(fleet));
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
 		OT_TRY(named(fleet->hosts[i], fl_host_start(fleet->hosts[i])));
 	fleet->is_started = true;

@@ -65,7 +65,7 @@ static struct ot_err *put_options(const struct dif_options *opts, struct ot_aren
 	return NULL;
 }
 
-struct ot_err *fl_run_put(const struct fl_fleet *fleet, const char *guests, struct ot_buf *out)
+static struct ot_err *put_all(const struct fl_fleet *fleet, const char *guests, struct ot_buf *out)
 {
 	const struct con_texts *texts = fleet->config.texts;
 	struct fl_run run = { .guests = guests };
@@ -87,4 +87,21 @@ struct ot_err *fl_run_put(const struct fl_fleet *fleet, const char *guests, stru
 	}
 	ot_arena_deinit(&arena);
 	return err;
+}
+
+/* How many bytes the guests' text has when it is empty: it is the first of RUN. */
+#define NO_GUESTS sizeof(uint32_t)
+
+struct ot_err *fl_run_keep(struct fl_fleet *fleet)
+{
+	return fleet->run.len ? NULL : put_all(fleet, "", &fleet->run);
+}
+
+struct ot_err *fl_run_put(const struct fl_fleet *fleet, const char *guests, struct ot_buf *out)
+{
+	if (!fleet->run.len)
+		return put_all(fleet, guests, out);
+	fl_put_text(out, guests);
+	ot_buf_append(out, fleet->run.data + NO_GUESTS, fleet->run.len - NO_GUESTS);
+	return out->failed ? ot_err_nomem() : NULL;
 }

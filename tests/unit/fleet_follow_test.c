@@ -142,6 +142,26 @@ static void by_a_session_of_its_own(void **state)
 	teardown(&f);
 }
 
+/* What it is asked is what the others were, though the program has set an option since. */
+static void as_it_began(void **state)
+{
+	struct fixture f;
+	struct ot_buf before, after;
+
+	(void)state;
+	begin_for(&f, 1, 0);
+	ot_buf_init(&before);
+	ot_buf_init(&after);
+	assert_null(fl_run_put(f.fleet, "web01", &before));
+	assert_null(dif_options_set(&f.lx.opts, "aggrate", "7s", DIF_OPT_ACTIVE));
+	assert_null(fl_run_put(f.fleet, "web01", &after));
+	assert_int_equal(before.len, after.len);
+	assert_memory_equal(before.data, after.data, before.len);
+	ot_buf_deinit(&before);
+	ot_buf_deinit(&after);
+	teardown(&f);
+}
+
 /* --- it does not ------------------------------------------------------------------------------------------ */
 
 static void not_found(void **state)
@@ -265,7 +285,7 @@ int main(void)
 		cmocka_unit_test(before_it_left), cmocka_unit_test(by_a_session_of_its_own),
 		cmocka_unit_test(not_found),      cmocka_unit_test(stopped_meanwhile),
 		cmocka_unit_test(refused),        cmocka_unit_test(another_is_lost),
-		cmocka_unit_test(too_many),
+		cmocka_unit_test(too_many),       cmocka_unit_test(as_it_began),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
