@@ -33,6 +33,7 @@
 enum fl_asks {
 	FL_ASKS_WHO = 1,
 	FL_ASKS_RUN,
+	FL_ASKS_MERGE, /* invites a merger: `run` and `guests` are empty */
 };
 
 struct fl_request {

@@ -16,6 +16,25 @@
  *
  * PROGRAM comes again, with more clauses behind those that there are, when a guest joins whose kernel is new.
  * A name, an EPID or a guest is sent before anything that refers to it.
+ *
+ * Between an operator and a merger (fleet/merge/merge.h), which is in the place of the host:
+ *
+ *   operator                      merger
+ *   HELLO ──────────────────────► ◄────────────── HELLO
+ *   MEMBER, for each host ──────►
+ *                                 ◄────────────── OF(HELLO, REFUSED, GUEST, SAY, READY) of each, or GONE
+ *   PROGRAM, the operator's own ►
+ *   OF(START) for each ─────────►
+ *                                 ◄────────────── OF(STARTED), then OF(what a host hands over, but for
+ *                                                 AGGREGATES); PROGRAM, ENABLED, NAMES and AGGREGATES of
+ *                                                 the merger's own: the sums of all its hosts
+ *   OF(STOP) for each ──────────►
+ *                                 ◄────────────── the rest, OF(ENDED) of each
+ *   STOP ───────────────────────►
+ *                                 ◄────────────── ENDED
+ *
+ * Of a host's PROGRAM, ENABLED and NAMES a merger passes on what a record, a fault or an overload of that
+ * host refers to, before it.
  */
 #ifndef FLEET_WIRE_MESSAGE_H
 #define FLEET_WIRE_MESSAGE_H
@@ -47,6 +66,9 @@ enum fl_kind {
 	FL_SAY,
 	FL_STOP,
 	FL_ENDED,
+	FL_MEMBER,
+	FL_OF,
+	FL_GONE,
 };
 
 /** "RUN"; "?" for none of them. */
@@ -229,6 +251,32 @@ struct fl_ended {
 	const char *text; /* … how; "" */
 };
 
+#define FL_MEMBERS_MAX     128u /* hosts of one merger */
+#define FL_INVITATIONS_MAX 4u   /* of one of them: attempts, as a host takes none twice */
+
+/* A host that a merger is to invite, and to collect from. */
+struct fl_member {
+	uint32_t member;       /* its number with this merger, 0 to FL_MEMBERS_MAX - 1 */
+	const char *name;      /* of the host */
+	struct fl_bytes key;   /* its public key: FL_PUBLIC bytes (trust/keys.h) */
+	struct fl_bytes run;   /* the message RUN for it */
+	uint32_t ninvitations; /* signed by the operator for this run, and … */
+	struct fl_bytes invitations[FL_INVITATIONS_MAX]; /* … for the merger's ephemeral key */
+};
+
+/* A message of a member, or for it. */
+struct fl_of {
+	uint32_t member;
+	uint32_t kind; /* enum fl_kind, but MEMBER, OF and GONE */
+	struct fl_bytes body;
+};
+
+/* A member that is lost, or that has not answered. What it had handed over is in what was sent before. */
+struct fl_gone {
+	uint32_t member;
+	const char *text; /* why */
+};
+
 /* Writers append to @p out, which has failed without memory; sentences and names are cut to FL_TEXT_MAX, what
  * RUN has is not. Readers take the whole message, texts go to @p arena, bytes stay borrowed from the message.
  */
@@ -245,6 +293,9 @@ FL_MESSAGE(overload)
 FL_MESSAGE(guest)
 FL_MESSAGE(say)
 FL_MESSAGE(ended)
+FL_MESSAGE(member)
+FL_MESSAGE(of)
+FL_MESSAGE(gone)
 #undef FL_MESSAGE
 
 /* Elements of lists. Readers return false at the end of the list, and after a broken one; fl_reader_end()
