@@ -31,7 +31,7 @@ static struct ot_err *find_whole(struct fl_receiving *r)
 
 	while (r->stream.len - r->whole >= MESSAGE_HEADER) {
 		header_at(r, r->whole, &kind, &len);
-		if (kind < FL_HELLO || kind > FL_ENDED)
+		if (kind < FL_HELLO || kind > FL_GONE)
 			return ot_err_new(OT_ERR_BAD_DATA, "the other end sent a message of unknown kind %u",
 					  kind);
 		if (len > FL_MESSAGE_MAX)

@@ -252,3 +252,70 @@ struct ot_err *fl_get_ended(const void *data, size_t len, struct ot_arena *arena
 	m.text = fl_get_text(&r, FL_TEXT_MAX, arena);
 	FINISH(r, FL_ENDED);
 }
+
+/* --- of a merger -------------------------------------------------------------------------------------------- */
+
+void fl_put_member(struct ot_buf *out, const struct fl_member *m)
+{
+	fl_put_u32(out, m->member);
+	fl_put_text(out, m->name);
+	fl_put_bytes(out, m->key.data, m->key.len);
+	fl_put_bytes(out, m->run.data, m->run.len);
+	fl_put_u32(out, m->ninvitations);
+	for (uint32_t i = 0; i < m->ninvitations; i++)
+		fl_put_bytes(out, m->invitations[i].data, m->invitations[i].len);
+}
+
+struct ot_err *fl_get_member(const void *data, size_t len, struct ot_arena *arena, struct fl_member *ret)
+{
+	struct fl_reader r = fl_reader_of(data, len);
+	struct fl_member m = { .member = fl_get_u32(&r) };
+
+	m.name = fl_get_text(&r, FL_TEXT_MAX, arena);
+	m.key = fl_get_bytes(&r);
+	m.run = fl_get_bytes(&r);
+	m.ninvitations = fl_get_count(&r, FL_INVITATIONS_MAX);
+	for (uint32_t i = 0; i < m.ninvitations; i++)
+		m.invitations[i] = fl_get_bytes(&r);
+	if (m.member >= FL_MEMBERS_MAX || m.key.len != FL_MEMBER_KEY || !m.ninvitations)
+		r.failed = true;
+	FINISH(r, FL_MEMBER);
+}
+
+void fl_put_of(struct ot_buf *out, const struct fl_of *m)
+{
+	fl_put_u32(out, m->member);
+	fl_put_u32(out, m->kind);
+	fl_put_bytes(out, m->body.data, m->body.len);
+}
+
+struct ot_err *fl_get_of(const void *data, size_t len, struct ot_arena *arena, struct fl_of *ret)
+{
+	struct fl_reader r = fl_reader_of(data, len);
+	struct fl_of m = { .member = fl_get_u32(&r) };
+
+	(void)arena;
+	m.kind = fl_get_u32(&r);
+	m.body = fl_get_bytes(&r);
+	/* a merger's own messages are of no member */
+	if (m.member >= FL_MEMBERS_MAX || m.kind < FL_HELLO || m.kind >= FL_MEMBER)
+		r.failed = true;
+	FINISH(r, FL_OF);
+}
+
+void fl_put_gone(struct ot_buf *out, const struct fl_gone *m)
+{
+	fl_put_u32(out, m->member);
+	fl_put_sentence(out, m->text);
+}
+
+struct ot_err *fl_get_gone(const void *data, size_t len, struct ot_arena *arena, struct fl_gone *ret)
+{
+	struct fl_reader r = fl_reader_of(data, len);
+	struct fl_gone m = { .member = fl_get_u32(&r) };
+
+	m.text = fl_get_text(&r, FL_TEXT_MAX, arena);
+	if (m.member >= FL_MEMBERS_MAX)
+		r.failed = true;
+	FINISH(r, FL_GONE);
+}

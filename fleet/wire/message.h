@@ -253,14 +253,15 @@ struct fl_ended {
 
 #define FL_MEMBERS_MAX     128u /* hosts of one merger */
 #define FL_INVITATIONS_MAX 4u   /* of one of them: attempts, as a host takes none twice */
+#define FL_MEMBER_KEY      32u  /* bytes of a public key, FL_PUBLIC (trust/keys.h) */
 
 /* A host that a merger is to invite, and to collect from. */
 struct fl_member {
 	uint32_t member;       /* its number with this merger, 0 to FL_MEMBERS_MAX - 1 */
 	const char *name;      /* of the host */
-	struct fl_bytes key;   /* its public key: FL_PUBLIC bytes (trust/keys.h) */
+	struct fl_bytes key;   /* its public key */
 	struct fl_bytes run;   /* the message RUN for it */
-	uint32_t ninvitations; /* signed by the operator for this run, and … */
+	uint32_t ninvitations; /* from 1 on; signed by the operator for this run, and … */
 	struct fl_bytes invitations[FL_INVITATIONS_MAX]; /* … for the merger's ephemeral key */
 };
 

@@ -17,6 +17,8 @@ const char *fl_kind_name(unsigned kind)
 		[FL_DROPS] = "DROPS",     [FL_OVERLOAD] = "OVERLOAD",
 		[FL_GUEST] = "GUEST",     [FL_SAY] = "SAY",
 		[FL_STOP] = "STOP",       [FL_ENDED] = "ENDED",
+		[FL_MEMBER] = "MEMBER",   [FL_OF] = "OF",
+		[FL_GONE] = "GONE",
 	};
 
 	return kind < OT_ARRAY_SIZE(names) && names[kind] ? names[kind] : "?";

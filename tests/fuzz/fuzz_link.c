@@ -101,7 +101,7 @@ static void take(struct input *in)
 	uint64_t sum = 0;
 
 	while (fl_link_receive(in->link, &kind, &data, &len)) {
-		if (kind < FL_HELLO || kind > FL_ENDED || len > FL_MESSAGE_MAX)
+		if (kind < FL_HELLO || kind > FL_GONE || len > FL_MESSAGE_MAX)
 			abort();
 		for (size_t i = 0; i < len; i++)
 			sum += ((const uint8_t *)data)[i];

@@ -489,7 +489,7 @@ static void forge(struct pair *p, struct fl_packet packet, const void *payload, 
 
 static void test_hostile(void **state)
 {
-	static const uint8_t unknown_kind[] = { 19, 0, 0, 0, 0, 0, 0, 0 };
+	static const uint8_t unknown_kind[] = { 22, 0, 0, 0, 0, 0, 0, 0 };
 	static const uint8_t no_kind[] = { 0, 0, 0, 0, 0, 0, 0, 0 };
 	static const uint8_t too_long[] = { 1, 0, 0, 0, 1, 0, 0, 1 };
 	static const struct {

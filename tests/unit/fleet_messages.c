@@ -36,6 +36,12 @@ static const struct fl_guest fleet_guest = {
 };
 const struct fl_say fleet_say = { true, "gone: \xc3\xa4" };
 const struct fl_ended fleet_ended = { true, INT32_MIN, false, "" };
+static const uint8_t key[FL_MEMBER_KEY] = { 1, 2, 3, [31] = 0xfe };
+const struct fl_member fleet_member = {
+	FL_MEMBERS_MAX - 1, "h17", { key, sizeof(key) }, BYTES, 2, { OTHER_BYTES, BYTES },
+};
+const struct fl_of fleet_of = { 7, FL_ENDED, BYTES };
+static const struct fl_gone fleet_gone = { 0, "it does not answer" };
 
 static const struct fl_enabled enabled[] = { { 1, 2, 3, 4, "fbt", "vmlinux", "vfs_read", "entry" },
 					     { 5, 0, 0, UINT32_MAX, "tick", "", "", "1s" } };
@@ -70,6 +76,9 @@ MESSAGE(overload)
 MESSAGE(guest)
 MESSAGE(say)
 MESSAGE(ended)
+MESSAGE(member)
+MESSAGE(of)
+MESSAGE(gone)
 
 static void write_empty_run(struct ot_buf *out)
 {
@@ -123,4 +132,7 @@ const struct fleet_kind fleet_kinds[FLEET_KINDS] = {
 	{ FL_GUEST, write_guest, rewrite_guest },
 	{ FL_SAY, write_say, rewrite_say },
 	{ FL_ENDED, write_ended, rewrite_ended },
+	{ FL_MEMBER, write_member, rewrite_member },
+	{ FL_OF, write_of, rewrite_of },
+	{ FL_GONE, write_gone, rewrite_gone },
 };

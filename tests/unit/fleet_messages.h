@@ -13,7 +13,7 @@ struct fleet_kind {
 	struct ot_err *(*rewrite)(const void *data, size_t len, struct ot_arena *arena, struct ot_buf *out);
 };
 
-#define FLEET_KINDS 16
+#define FLEET_KINDS 19
 
 extern const struct fleet_kind fleet_kinds[FLEET_KINDS];
 
@@ -22,5 +22,7 @@ extern const struct fl_hello fleet_hello;
 extern const struct fl_run fleet_run;
 extern const struct fl_say fleet_say;
 extern const struct fl_ended fleet_ended;
+extern const struct fl_member fleet_member;
+extern const struct fl_of fleet_of;
 
 #endif

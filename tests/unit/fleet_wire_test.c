@@ -286,6 +286,70 @@ static void test_values(void **state)
 	ot_buf_deinit(&out);
 }
 
+/* Members, kinds and keys of a merger's messages that there are not. */
+static void test_bounds_of_members(void **state)
+{
+	struct ot_buf out = { 0 };
+	struct ot_arena arena;
+	struct fl_member m[6], got;
+
+	(void)state;
+	ot_arena_init(&arena);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(m); i++)
+		m[i] = fleet_member;
+	m[1].member = FL_MEMBERS_MAX;
+	m[2].key.len--;
+	m[3].key.len = 0;
+	m[4].ninvitations = 0;
+	m[5].ninvitations = FL_INVITATIONS_MAX; /* and a count of one more below */
+	for (size_t i = 0; i < OT_ARRAY_SIZE(m); i++) {
+		struct ot_err *err;
+
+		ot_buf_clear(&out);
+		fl_put_member(&out, &m[i]);
+		if (i == 5) /* behind number, name, key and RUN */
+			out.data[4 + 4 + 3 + 4 + 32 + 4 + 16]++;
+		err = fl_get_member(out.data, out.len, &arena, &got);
+		if (i)
+			assert_bad(err, FL_MEMBER);
+		else
+			assert_null(err);
+	}
+	assert_int_equal(got.ninvitations, 2);
+	assert_memory_equal(got.invitations[0].data, fleet_member.invitations[0].data, 7);
+	ot_arena_deinit(&arena);
+	ot_buf_deinit(&out);
+}
+
+static struct ot_err *of_kind(uint32_t member, uint32_t kind)
+{
+	struct fl_of m = fleet_of, got;
+	struct ot_buf out = { 0 };
+
+	m.member = member;
+	m.kind = kind;
+	fl_put_of(&out, &m);
+	struct ot_err *err = fl_get_of(out.data, out.len, NULL, &got);
+
+	if (!err)
+		assert_true(got.member == member && got.kind == kind && got.body.len == 16);
+	ot_buf_deinit(&out);
+	return err;
+}
+
+/* What is a merger's own is of no member. */
+static void test_kinds_of_members(void **state)
+{
+	(void)state;
+	for (uint32_t kind = FL_HELLO; kind <= FL_ENDED; kind++)
+		assert_null(of_kind(FL_MEMBERS_MAX - 1, kind));
+	for (uint32_t kind = FL_MEMBER; kind <= FL_GONE + 1; kind++)
+		assert_bad(of_kind(0, kind), FL_OF);
+	assert_bad(of_kind(0, 0), FL_OF);
+	assert_bad(of_kind(0, UINT32_MAX), FL_OF);
+	assert_bad(of_kind(FL_MEMBERS_MAX, FL_SAY), FL_OF);
+}
+
 /* Memory that runs out is no broken message. */
 static void test_memory(void **state)
 {
@@ -318,11 +382,11 @@ static void test_memory(void **state)
 static void test_names(void **state)
 {
 	(void)state;
-	for (unsigned kind = FL_HELLO; kind <= FL_ENDED; kind++)
+	for (unsigned kind = FL_HELLO; kind <= FL_GONE; kind++)
 		assert_string_not_equal(fl_kind_name(kind), "?");
 	assert_string_equal(fl_kind_name(FL_RUN), "RUN");
 	assert_string_equal(fl_kind_name(0), "?");
-	assert_string_equal(fl_kind_name(FL_ENDED + 1), "?");
+	assert_string_equal(fl_kind_name(FL_GONE + 1), "?");
 	assert_string_equal(fl_kind_name(UINT32_MAX), "?");
 }
 
@@ -343,12 +407,20 @@ static void test_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trips),   cmocka_unit_test(test_truncations),
-		cmocka_unit_test(test_members),       cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_texts),         cmocka_unit_test(test_long_sentences),
-		cmocka_unit_test(test_bounds_of_run), cmocka_unit_test(test_promises),
-		cmocka_unit_test(test_values),        cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_names),         cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_truncations),
+		cmocka_unit_test(test_members),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_long_sentences),
+		cmocka_unit_test(test_bounds_of_run),
+		cmocka_unit_test(test_promises),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_bounds_of_members),
+		cmocka_unit_test(test_kinds_of_members),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
