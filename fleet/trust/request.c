@@ -58,7 +58,7 @@ static struct ot_err *get_body(struct fl_bytes body, struct ot_arena *arena, str
 	fl_get_fixed(&r, ret->nonce, FL_NONCE);
 	ret->not_before = fl_get_u64(&r);
 	ret->not_after = fl_get_u64(&r);
-	if (ret->asks != FL_ASKS_WHO && ret->asks != FL_ASKS_RUN)
+	if (ret->asks < FL_ASKS_WHO || ret->asks > FL_ASKS_MERGE)
 		r.failed = true;
 	return fl_whole(&r, "a request");
 }
@@ -88,7 +88,7 @@ bool fl_request_means(const struct fl_request *request, const char *name)
 
 struct ot_err *fl_request_check(const struct fl_request *request, const char *name, uint64_t now)
 {
-	uint64_t most = request->asks == FL_ASKS_RUN ? FL_INVITATION_MAX_S : FL_QUESTION_MAX_S;
+	uint64_t most = request->asks == FL_ASKS_WHO ? FL_QUESTION_MAX_S : FL_INVITATION_MAX_S;
 
 	if (request->protocol != FL_PROTOCOL)
 		return ot_err_new(OT_ERR_PERMISSION,

@@ -14,15 +14,26 @@ static void fail(const char *what)
 	exit(1);
 }
 
-static void put_request(const struct fl_identity *id, struct ot_buf *out)
+static void write_seed(const char *directory, const char *name, const struct ot_buf *seed)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	FILE *out = fopen(path, "we");
+
+	if (!out || seed->failed || fwrite(seed->data, seed->len, 1, out) != 1 || fclose(out))
+		fail(path);
+}
+
+static void put_request(const struct fl_identity *id, enum fl_asks asks, struct ot_buf *out)
 {
 	static const char *const hosts[] = { "h1", "db*" };
 	struct fl_request request = { .protocol = FL_PROTOCOL,
-				      .asks = FL_ASKS_RUN,
+				      .asks = asks,
 				      .operator= "alice@desk",
 				      .hosts = hosts,
 				      .nhosts = 2,
-				      .guests = "web*",
+				      .guests = asks == FL_ASKS_RUN ? "web*" : "",
 				      .not_before = 1799999990,
 				      .not_after = 1800000100 };
 
@@ -44,21 +55,22 @@ static void put_answer(const struct fl_identity *id, struct ot_buf *out)
 int main(int argc, char **argv)
 {
 	struct fl_identity id;
-	struct ot_buf seeds[4] = { 0 };
-	static const char *const names[] = { "request", "answer", "verdict", "guests" };
+	struct ot_buf seeds[5] = { 0 };
+	static const char *const names[] = { "request", "answer", "verdict", "guests", "merge" };
 
 	if (argc != 2 || fl_trust_start())
 		return 2;
 	crypto_sign_keypair(id.public, id.secret);
-	put_request(&id, &seeds[0]);
+	put_request(&id, FL_ASKS_RUN, &seeds[0]);
+	put_request(&id, FL_ASKS_MERGE, &seeds[4]);
 	put_answer(&id, &seeds[1]);
 	fl_put_u8(&seeds[2], 2);
 	fl_body_put_verdict(&seeds[2], &(struct fl_verdict){ false, FL_REASON_POLICY, "8 sessions run" });
 	fl_put_u8(&seeds[3], 3);
 	fl_body_put_presence(&seeds[3], &(struct fl_presence){ "web01", "6.1.0-9-amd64" });
 	fl_body_put_presence(&seeds[3], &(struct fl_presence){ "web02", "" });
-	for (unsigned i = 0; i < 4; i++) {
-		seed_write(argv[1], names[i], &seeds[i]);
+	for (unsigned i = 0; i < OT_ARRAY_SIZE(seeds); i++) {
+		write_seed(argv[1], names[i], &seeds[i]);
 		ot_buf_deinit(&seeds[i]);
 	}
 	return 0;

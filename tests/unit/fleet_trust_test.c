@@ -206,6 +206,29 @@ static void request_is_read_back(void **state)
 	expect(fl_request_check(&got, "h10", NOW), OT_ERR_PERMISSION, "another host");
 }
 
+/* An invitation of a merger holds for as long as one of a host, and has neither program nor guests. */
+static void request_to_merge(void **state)
+{
+	struct people *p = *state;
+	struct fl_request sent = invitation(p), got;
+	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
+	static const uint8_t nothing[FL_DIGEST];
+
+	ot_buf_init(&out);
+	sent.asks = FL_ASKS_MERGE;
+	sent.guests = "";
+	memset(sent.run, 0, FL_DIGEST);
+	sent.not_after = sent.not_before + FL_INVITATION_MAX_S;
+	fl_request_sign(&p->alice, &sent, &out);
+	assert_null(fl_request_open(out.data, out.len, &p->arena, &got));
+	assert_int_equal(got.asks, FL_ASKS_MERGE);
+	assert_string_equal(got.guests, "");
+	assert_memory_equal(got.run, nothing, FL_DIGEST);
+	assert_null(fl_request_check(&got, "h1", NOW));
+	got.not_after++;
+	expect(fl_request_check(&got, "h1", NOW), OT_ERR_PERMISSION, "longer than 3600 s");
+}
+
 /* No byte can be left out, added or changed. */
 static void request_as_it_was_signed(void **state)
 {
@@ -269,7 +292,7 @@ static void malformed_requests(void **state)
 	bad[0].nhosts = 0;
 	bad[1].hosts = many;
 	bad[1].nhosts = OT_ARRAY_SIZE(many);
-	bad[2].asks = 3;
+	bad[2].asks = FL_ASKS_MERGE + 1;
 	bad[3].asks = 0;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(bad); i++) {
 		ot_buf_clear(&out);
@@ -462,6 +485,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(broken_key_files, setup, teardown),
 		cmocka_unit_test(names),
 		cmocka_unit_test_setup_teardown(request_is_read_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(request_to_merge, setup, teardown),
 		cmocka_unit_test_setup_teardown(request_as_it_was_signed, setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(malformed_requests, setup, teardown),
