@@ -136,6 +136,8 @@ void fl_host_lose(struct fl_host *h, const char *why)
 
 	h->state = FL_HOST_LOST;
 	h->ended_ns = ot_now_ns();
+	if (h->fleet->tap)
+		h->fleet->tap->lost(h->fleet->tap->arg, h, why);
 	if (asprintf(&text, "the host is lost: %s", why) < 0)
 		text = NULL;
 	else
@@ -144,6 +146,13 @@ void fl_host_lose(struct fl_host *h, const char *why)
 }
 
 /* --- messages ------------------------------------------------------------------------------------------- */
+
+static struct ot_err *put_run(const struct fl_host *h, struct ot_buf *out)
+{
+	const struct fl_tap *tap = h->fleet->tap;
+
+	return tap ? tap->run(tap->arg, h, out) : fl_run_put(h->fleet, ot_buf_str(&h->guests), out);
+}
 
 static struct ot_err *on_hello(struct fl_host *h, const void *data, size_t len, struct ot_arena *arena)
 {
@@ -159,7 +168,7 @@ static struct ot_err *on_hello(struct fl_host *h, const void *data, size_t len, 
 		    hello.protocol, FL_PROTOCOL);
 	fl_host_take_clock(h, &hello.clock);
 	ot_buf_init(&body);
-	struct ot_err *err = fl_run_put(h->fleet, ot_buf_str(&h->guests), &body);
+	struct ot_err *err = put_run(h, &body);
 	if (!err)
 		err = fl_host_send(h, FL_RUN, &body);
 	ot_buf_deinit(&body);
@@ -277,6 +286,23 @@ static struct ot_err *dispatch(struct fl_host *h, enum fl_kind kind, const void 
 	}
 }
 
+/* A refusal is an error of its own, also one that is well said. */
+static struct ot_err *pass_on(struct fl_host *h, enum fl_kind kind, const void *data, size_t len,
+			      struct ot_err *err)
+{
+	const struct fl_tap *tap = h->fleet->tap;
+	const bool refused = err && kind == FL_REFUSED && ot_err_code(err) != OT_ERR_BAD_DATA;
+
+	if (!tap || (err && !refused))
+		return err;
+	struct ot_err *other = tap->took(tap->arg, h, kind, data, len);
+
+	if (!err)
+		return other;
+	ot_err_destroy(other);
+	return err;
+}
+
 static struct ot_err *take(struct fl_host *h, enum fl_kind kind, const void *data, size_t len)
 {
 	const struct place place = place_of(kind);
@@ -286,7 +312,7 @@ static struct ot_err *take(struct fl_host *h, enum fl_kind kind, const void *dat
 	if (h->state < place.first || h->state > place.last)
 		return ot_err_new(OT_ERR_BAD_DATA, "%s out of its order", fl_kind_name(kind));
 	ot_arena_init(&arena);
-	struct ot_err *err = dispatch(h, kind, data, len, &arena);
+	struct ot_err *err = pass_on(h, kind, data, len, dispatch(h, kind, data, len, &arena));
 	ot_arena_deinit(&arena);
 	return err;
 }
@@ -301,7 +327,7 @@ static struct ot_err *take_all(struct fl_host *h, bool *ret_any)
 
 	*ret_any = false;
 	/* What a host says that is over is taken from the link, which calls it due, and is nothing. */
-	while (h->link && fl_link_receive(h->link, &kind, &data, &len)) {
+	while (h->link && !h->fleet->held && fl_link_receive(h->link, &kind, &data, &len)) {
 		*ret_any = true;
 		if (!fl_host_is_over(h))
 			OT_TRY(take(h, kind, data, len));

@@ -107,8 +107,21 @@ struct fl_host {
 	uint64_t ended_ns;
 };
 
+/* Who passes on what hosts hand over: a merger (fleet/merge/). */
+struct fl_tap {
+	void *arg;
+	/** RUN for @p h appended to @p out. */
+	struct ot_err *(*run)(void *arg, const struct fl_host *h, struct ot_buf *out);
+	/** A message of @p h's that was found right, after its data has gone to the sink; or that it refuses,
+	 * which is the end of it. */
+	struct ot_err *(*took)(void *arg, struct fl_host *h, enum fl_kind kind, const void *data, size_t len);
+	void (*lost)(void *arg, struct fl_host *h, const char *why);
+};
+
 struct fl_fleet {
 	struct fl_fleet_config config;
+	const struct fl_tap *tap; /* NULL: none */
+	bool held;                /* hosts are to wait: their links are kept alive, and nothing is taken */
 	struct fl_host *hosts[FL_HOSTS_MAX];
 	uint32_t nhosts;
 	int set, timer; /* epoll; a timer in it */
