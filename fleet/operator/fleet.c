@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A fleet: its hosts, its descriptor, and the data of all of them. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -36,6 +37,8 @@ struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_f
 	if (!fleet)
 		return ot_err_nomem();
 	*fleet = (struct fl_fleet){ .config = *config, .set = -1, .timer = -1, .next_epid = FL_EPID_BASE };
+	if (!config->texts) /* whoever has them judges it */
+		fleet->may_act = UINT_MAX;
 	ot_arena_init(&fleet->arena);
 	ot_buf_init(&fleet->qualified);
 	ot_buf_init(&fleet->run);
@@ -183,13 +186,25 @@ uint64_t fl_fleet_matched_by(const struct fl_fleet *fleet, size_t text)
 	return matched;
 }
 
+/* What is wrong with a host is its end where the fleet is another's. */
+static struct ot_err *bind_program(struct fl_host *h, uint32_t program, const struct dif_program *prog)
+{
+	struct ot_err *err = fl_program_bind(h->programs[program], prog);
+
+	if (err && h->fleet->config.relay && ot_err_code(err) == OT_ERR_BAD_DATA) {
+		fl_relay_drop(h->fleet, h->index, ot_err_message(err));
+		ot_err_destroy(err);
+		return NULL;
+	}
+	return ot_err_prefix(err, "host %s", h->name);
+}
+
 struct ot_err *fl_fleet_bind(struct fl_fleet *fleet, const struct dif_program *prog,
 			     const struct vp_sink *sink, uint32_t nguests)
 {
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
 		for (uint32_t k = 0; k < fleet->hosts[i]->nprograms; k++)
-			OT_TRY(ot_err_prefix(fl_program_bind(fleet->hosts[i]->programs[k], prog), "host %s",
-					     fleet->hosts[i]->name));
+			OT_TRY(bind_program(fleet->hosts[i], k, prog));
 	fleet->prog = prog;
 	fleet->sink = *sink;
 	fleet->has_guests = nguests > 0;

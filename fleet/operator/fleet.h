@@ -20,7 +20,8 @@
 #define FL_GUEST_BASE VP_GUESTS_MAX /* guests of hosts have numbers from here on, local ones below */
 
 struct fl_fleet;
-struct fl_seal; /* fleet/link/seal.h */
+struct fl_relay; /* relay.h */
+struct fl_seal;  /* fleet/link/seal.h */
 
 /* A broker, and who this operator is to the hosts behind it. */
 struct fl_nats_config {
@@ -31,7 +32,7 @@ struct fl_nats_config {
 };
 
 struct fl_fleet_config {
-	struct con_texts *texts;  /* borrowed; what RUN carries */
+	struct con_texts *texts;  /* borrowed; what RUN carries. NULL: each host's RUN is given */
 	struct dif_options *opts; /* borrowed; those that were set are RUN's, and temporal's */
 	/** Sentences for the operator; @p hint NULL: none. */
 	void (*say)(void *arg, const char *text, const char *hint);
@@ -39,7 +40,7 @@ struct fl_fleet_config {
 	void (*progress)(const char *what, const char *of);
 	void *arg;
 	const struct fl_nats_config *nats; /* borrowed; NULL: every host is reached by ssh */
-	uint64_t follow_ns;                /* how long a guest that has migrated is looked for; 0: a minute */
+	const struct fl_relay *relay;      /* borrowed; NULL: the hosts are this process's own operator's */
 };
 
 OT_MUST_CHECK struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_fleet **ret);

@@ -22,11 +22,14 @@ static struct ot_err *greet(struct fl_host *h)
 {
 	char machine[256] = "", name[512];
 	const char *user = getenv("USER");
+	const struct fl_relay *relay = h->fleet->config.relay;
 	struct fl_hello hello = { .protocol = FL_PROTOCOL, .name = name };
 	struct ot_buf body;
 
 	gethostname(machine, sizeof(machine) - 1);
 	snprintf(name, sizeof(name), "%.200s@%s", user ? user : "?", machine);
+	if (relay && relay->name)
+		hello.name = relay->name;
 	fl_clock_now(&hello.clock);
 	ot_buf_init(&body);
 	fl_put_hello(&body, &hello);
@@ -54,8 +57,7 @@ struct ot_err *fl_host_create(struct fl_fleet *fleet, const char *name, const ch
 	ot_map_init(&h->enabled);
 	ot_map_init(&h->names);
 	ot_buf_init(&h->guests);
-	ot_account_open(&h->meanings, &fleet->meanings);
-	ot_account_open(&h->keys, &fleet->keys);
+	ot_buf_init(&h->run);
 	h->name = strdup(name);
 	h->spec = strdup(spec);
 	err = fl_link_create(carrier, seal, NULL, NULL, &h->link);
@@ -95,6 +97,7 @@ void fl_host_destroy(struct fl_host *h)
 	ot_map_deinit(&h->names);
 	ot_arena_deinit(&h->arena);
 	ot_buf_deinit(&h->guests);
+	ot_buf_deinit(&h->run);
 	free(h->name);
 	free(h->spec);
 	free(h->left_text);
@@ -130,8 +133,24 @@ struct ot_err *fl_host_send(struct fl_host *h, enum fl_kind kind, const struct o
 	return fl_link_send(h->link, kind, body ? body->data : NULL, body ? body->len : 0);
 }
 
+struct ot_err *fl_host_begin(struct fl_host *h)
+{
+	OT_TRY(fl_host_send(h, FL_START, NULL));
+	h->state = FL_HOST_STARTING;
+	return NULL;
+}
+
+struct ot_err *fl_host_ask_to_stop(struct fl_host *h)
+{
+	if (h->stopped_ns)
+		return NULL;
+	h->stopped_ns = ot_now_ns();
+	return fl_host_send(h, FL_STOP, NULL);
+}
+
 void fl_host_lose(struct fl_host *h, const char *why)
 {
+	const struct fl_relay *relay = h->fleet->config.relay;
 	ot_auto_free char *text = NULL;
 
 	h->state = FL_HOST_LOST;
@@ -143,21 +162,29 @@ void fl_host_lose(struct fl_host *h, const char *why)
 	else
 		fl_host_say(h, text);
 	unlink_host(h);
+	if (relay)
+		relay->lost(relay->arg, h->index, h->ended_ns - h->heard_ns, why);
 }
 
 /* --- messages ------------------------------------------------------------------------------------------- */
 
-static struct ot_err *put_run(const struct fl_host *h, struct ot_buf *out)
+static struct ot_err *send_run(struct fl_host *h)
 {
-	const struct fl_tap *tap = h->fleet->tap;
+	struct ot_buf body;
 
-	return tap ? tap->run(tap->arg, h, out) : fl_run_put(h->fleet, ot_buf_str(&h->guests), out);
+	if (h->run.len)
+		return fl_host_send(h, FL_RUN, &h->run);
+	ot_buf_init(&body);
+	struct ot_err *err = fl_run_put(h->fleet, ot_buf_str(&h->guests), &body);
+	if (!err)
+		err = fl_host_send(h, FL_RUN, &body);
+	ot_buf_deinit(&body);
+	return err;
 }
 
 static struct ot_err *on_hello(struct fl_host *h, const void *data, size_t len, struct ot_arena *arena)
 {
 	struct fl_hello hello;
-	struct ot_buf body;
 
 	OT_TRY(fl_get_hello(data, len, arena, &hello));
 	if (hello.protocol != FL_PROTOCOL)
@@ -167,14 +194,9 @@ static struct ot_err *on_hello(struct fl_host *h, const void *data, size_t len, 
 		    "on both",
 		    hello.protocol, FL_PROTOCOL);
 	fl_host_take_clock(h, &hello.clock);
-	ot_buf_init(&body);
-	struct ot_err *err = put_run(h, &body);
-	if (!err)
-		err = fl_host_send(h, FL_RUN, &body);
-	ot_buf_deinit(&body);
-	if (!err)
-		h->state = FL_HOST_ASKED;
-	return err;
+	OT_TRY(send_run(h));
+	h->state = FL_HOST_ASKED;
+	return NULL;
 }
 
 /* As an error of this side's own: the host has printed nothing. */
@@ -286,16 +308,15 @@ static struct ot_err *dispatch(struct fl_host *h, enum fl_kind kind, const void 
 	}
 }
 
-/* A refusal is an error of its own, also one that is well said. */
+/* For whom the fleet is collected. */
 static struct ot_err *pass_on(struct fl_host *h, enum fl_kind kind, const void *data, size_t len,
 			      struct ot_err *err)
 {
-	const struct fl_tap *tap = h->fleet->tap;
-	const bool refused = err && kind == FL_REFUSED && ot_err_code(err) != OT_ERR_BAD_DATA;
+	const struct fl_relay *relay = h->fleet->config.relay;
 
-	if (!tap || (err && !refused))
+	if (!relay || !relay->message || (err && kind != FL_REFUSED && kind != FL_ENDED))
 		return err;
-	struct ot_err *other = tap->took(tap->arg, h, kind, data, len);
+	struct ot_err *other = relay->message(relay->arg, h->index, kind, data, len);
 
 	if (!err)
 		return other;
@@ -314,7 +335,7 @@ static struct ot_err *take(struct fl_host *h, enum fl_kind kind, const void *dat
 	ot_arena_init(&arena);
 	struct ot_err *err = pass_on(h, kind, data, len, dispatch(h, kind, data, len, &arena));
 	ot_arena_deinit(&arena);
-	return err;
+	return pass_on(h, kind, data, len, err);
 }
 
 /* --- what has come -------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "fleet/operator/fleet.h"
 #include "fleet/operator/order.h"
+#include "fleet/operator/relay.h"
 
 /* Engines' EPIDs are below (4 Mi), so those of hosts' clauses are no local clause's. */
 #define FL_EPID_BASE 10000000u
@@ -20,7 +21,8 @@
 #define FL_ENABLED_MAX  (1u << 20)
 #define FL_PROGRAMS_MAX (VP_GUESTS_MAX + 1)
 #define FL_SAYINGS_MAX  200u
-#define FL_NAMES_MAX    ((1u << 20) + VP_GUESTS_MAX)
+#define FL_CALLED_MAX   ((1u << 20) + VP_GUESTS_MAX) /* names */
+#define FL_CALLED_BYTES (256u << 20)
 
 /* How long a host may take to compile, and, after STOP, to hand over the rest. */
 #define FL_PREPARE_NS 30000000000ull
@@ -53,6 +55,7 @@ struct fl_program_there {
 	struct dif_program prog;
 	struct dif_layout_opts opts;
 	struct ot_arena arena;
+	struct fl_bytes message;            /* as it came, where it is passed on */
 	struct dif_clause_layout **layouts; /* by clause; NULL: none of its probes is enabled */
 	bool is_bound;
 };
@@ -72,6 +75,7 @@ struct fl_host {
 	char *name;           /* as the operator calls it */
 	char *spec;           /* … and as ssh does */
 	struct ot_buf guests; /* patterns, with blanks between them */
+	struct ot_buf run;    /* the message RUN, if it is given */
 	struct fl_link *link; /* NULL: not any more */
 	int fd;               /* in the fleet's set; -1 */
 	short events;
@@ -157,6 +161,9 @@ OT_MUST_CHECK struct ot_err *fl_host_pump(struct fl_host *h);
 /** The same before the program runs: what is wrong with the host is the error. */
 OT_MUST_CHECK struct ot_err *fl_host_pump_strictly(struct fl_host *h);
 OT_MUST_CHECK struct ot_err *fl_host_send(struct fl_host *h, enum fl_kind kind, const struct ot_buf *body);
+/** START, and STOP if it was not sent before. */
+OT_MUST_CHECK struct ot_err *fl_host_begin(struct fl_host *h);
+OT_MUST_CHECK struct ot_err *fl_host_ask_to_stop(struct fl_host *h);
 /** It is lost: @p why is said. */
 void fl_host_lose(struct fl_host *h, const char *why);
 static inline bool fl_host_is_over(const struct fl_host *h)
@@ -220,6 +227,8 @@ void fl_tame_lines(char *text);
 
 /* names.c */
 OT_MUST_CHECK struct ot_err *fl_host_take_names(struct fl_host *h, const void *data, size_t len);
+/** NULL: no name of a host's, or one that it has not sent. */
+const struct fl_called *fl_called_of(const struct fl_fleet *fleet, uint32_t guest, uint64_t number);
 /** NULL: no such guest. */
 struct fl_guest_there *fl_guest_of(const struct fl_fleet *fleet, uint32_t guest, struct fl_host **ret_host);
 

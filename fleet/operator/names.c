@@ -20,7 +20,8 @@ static struct ot_err *keep(struct fl_host *h, const struct fl_name *name)
 	if (!name->number || ot_map_get(&h->names, &name->number, sizeof(name->number)))
 		return ot_err_new(OT_ERR_BAD_DATA, "a name's number, %llu, is another's",
 				  (unsigned long long)name->number);
-	if (h->names.count >= FL_NAMES_MAX)
+	h->names_bytes += text + note + 64;
+	if (h->names.count >= FL_CALLED_MAX || h->names_bytes > FL_CALLED_BYTES)
 		return ot_err_new(OT_ERR_BAD_DATA, "it sends too many names");
 	OT_TRY(fl_room_take(h, text + note + NAME_COST));
 	called = ot_arena_new(&h->arena, struct fl_called);
@@ -65,8 +66,7 @@ struct fl_guest_there *fl_guest_of(const struct fl_fleet *fleet, uint32_t guest,
 	return &(*ret_host)->there[(guest - FL_GUEST_BASE) % VP_GUESTS_MAX];
 }
 
-/* NULL: no name of a host's, or one that it has not sent. */
-static const struct fl_called *called_of(const struct fl_fleet *fleet, uint32_t guest, uint64_t number)
+const struct fl_called *fl_called_of(const struct fl_fleet *fleet, uint32_t guest, uint64_t number)
 {
 	struct fl_host *h;
 
@@ -87,7 +87,7 @@ static void kernel_name(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol
 	const struct fl_fleet *fleet = arg;
 
 	if (guest >= FL_GUEST_BASE || !fleet->others.kernel)
-		put(called_of(fleet, guest, addr), addr, buf, size);
+		put(fl_called_of(fleet, guest, addr), addr, buf, size);
 	else
 		fleet->others.kernel(fleet->others.arg, guest, addr, form, buf, size);
 }
@@ -98,7 +98,7 @@ static void user_name(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, en
 	const struct fl_fleet *fleet = arg;
 
 	if (guest >= FL_GUEST_BASE || !fleet->others.user)
-		put(called_of(fleet, guest, addr), addr, buf, size);
+		put(fl_called_of(fleet, guest, addr), addr, buf, size);
 	else
 		fleet->others.user(fleet->others.arg, guest, pid, addr, form, buf, size);
 }
@@ -111,7 +111,7 @@ static const char *note_text(void *arg, uint32_t guest, uint64_t pid, uint64_t a
 	if (guest < FL_GUEST_BASE)
 		return fleet->others.note ? fleet->others.note(fleet->others.arg, guest, pid, addr, note)
 					  : NULL;
-	called = called_of(fleet, guest, addr);
+	called = fl_called_of(fleet, guest, addr);
 	return called ? called->note : NULL;
 }
 

@@ -112,9 +112,8 @@ struct ot_err *fl_fleet_start(struct fl_fleet *fleet)
 	bool woken, exited;
 	int status;
 
-	OT_TRY(fl_run_keep(fleet));
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		OT_TRY(named(fleet->hosts[i], fl_host_start(fleet->hosts[i])));
+		OT_TRY(named(fleet->hosts[i], fl_host_begin(fleet->hosts[i])));
 	fleet->is_started = true;
 	OT_TRY(pump_all(fleet));
 	while ((h = slowest(fleet, FL_HOST_RUNNING))) {
@@ -131,14 +130,9 @@ struct ot_err *fl_fleet_start(struct fl_fleet *fleet)
 
 static struct ot_err *ask_to_stop(struct fl_fleet *fleet)
 {
-	for (uint32_t i = 0; i < fleet->nhosts; i++) {
-		struct fl_host *h = fleet->hosts[i];
-
-		if (fl_host_is_over(h) || h->stopped_ns)
-			continue;
-		h->stopped_ns = ot_now_ns();
-		OT_TRY(fl_host_send(h, FL_STOP, NULL));
-	}
+	for (uint32_t i = 0; i < fleet->nhosts; i++)
+		if (!fl_host_is_over(fleet->hosts[i]))
+			OT_TRY(fl_host_ask_to_stop(fleet->hosts[i]));
 	return NULL;
 }
 

@@ -59,6 +59,17 @@ static struct ot_err *read_program(struct fl_program_there *p, const struct fl_p
 	return p->layouts ? NULL : ot_err_nomem();
 }
 
+static struct ot_err *keep_message(struct fl_program_there *p, const void *data, size_t len)
+{
+	void *copy = ot_arena_alloc(&p->arena, len);
+
+	if (!copy)
+		return ot_err_nomem();
+	memcpy(copy, data, len);
+	p->message = (struct fl_bytes){ copy, (uint32_t)len };
+	return NULL;
+}
+
 struct ot_err *fl_host_take_program(struct fl_host *h, const void *data, size_t len)
 {
 	struct fl_program_there *p;
@@ -78,6 +89,8 @@ struct ot_err *fl_host_take_program(struct fl_host *h, const void *data, size_t 
 		err = fl_room_take(h, sizeof(*p) + PROGRAM_COST * (uint64_t)m.dof.len);
 	if (!err)
 		err = read_program(p, &m);
+	if (!err && h->fleet->config.relay)
+		err = keep_message(p, data, len);
 	ot_arena_deinit(&arena);
 	if (!err && h->fleet->prog)
 		err = fl_program_bind(p, h->fleet->prog);

@@ -306,6 +306,7 @@ struct ot_err *fl_get_of(const void *data, size_t len, struct ot_arena *arena, s
 void fl_put_gone(struct ot_buf *out, const struct fl_gone *m)
 {
 	fl_put_u32(out, m->member);
+	fl_put_u64(out, m->silent_ns);
 	fl_put_sentence(out, m->text);
 }
 
@@ -314,6 +315,7 @@ struct ot_err *fl_get_gone(const void *data, size_t len, struct ot_arena *arena,
 	struct fl_reader r = fl_reader_of(data, len);
 	struct fl_gone m = { .member = fl_get_u32(&r) };
 
+	m.silent_ns = fl_get_u64(&r);
 	m.text = fl_get_text(&r, FL_TEXT_MAX, arena);
 	if (m.member >= FL_MEMBERS_MAX)
 		r.failed = true;

@@ -22,7 +22,8 @@
  *   operator                      merger
  *   HELLO ──────────────────────► ◄────────────── HELLO
  *   MEMBER, for each host ──────►
- *                                 ◄────────────── OF(HELLO, REFUSED, GUEST, SAY, READY) of each, or GONE
+ *                                 ◄────────────── OF(HELLO, REFUSED, GUEST, SAY, READY) of each, or GONE;
+ *                                                 PROGRAM, a member's, before READY of the first that has it
  *   PROGRAM, the operator's own ►
  *   OF(START) for each ─────────►
  *                                 ◄────────────── OF(STARTED), then OF(what a host hands over, but for
@@ -34,7 +35,9 @@
  *                                 ◄────────────── ENDED
  *
  * Of a host's PROGRAM, ENABLED and NAMES a merger passes on what a record, a fault or an overload of that
- * host refers to, before it.
+ * host refers to, before it. The programs that it sends as its own beforehand are for the names in them,
+ * which the operator's compilation needs: each distinct one once. ENABLED means the last PROGRAM before it,
+ * which may therefore come again. MEMBER and OF(START) may also come later, for a host whose merger is lost.
  */
 #ifndef FLEET_WIRE_MESSAGE_H
 #define FLEET_WIRE_MESSAGE_H
@@ -275,7 +278,8 @@ struct fl_of {
 /* A member that is lost, or that has not answered. What it had handed over is in what was sent before. */
 struct fl_gone {
 	uint32_t member;
-	const char *text; /* why */
+	uint64_t silent_ns; /* since when nothing was heard of it */
+	const char *text;   /* why */
 };
 
 /* Writers append to @p out, which has failed without memory; sentences and names are cut to FL_TEXT_MAX, what

@@ -41,7 +41,7 @@ const struct fl_member fleet_member = {
 	FL_MEMBERS_MAX - 1, "h17", { key, sizeof(key) }, BYTES, 2, { OTHER_BYTES, BYTES },
 };
 const struct fl_of fleet_of = { 7, FL_ENDED, BYTES };
-static const struct fl_gone fleet_gone = { 0, "it does not answer" };
+static const struct fl_gone fleet_gone = { 0, 10000000001ull, "it does not answer" };
 
 static const struct fl_enabled enabled[] = { { 1, 2, 3, 4, "fbt", "vmlinux", "vfs_read", "entry" },
 					     { 5, 0, 0, UINT32_MAX, "tick", "", "", "1s" } };
