@@ -20,8 +20,7 @@
 #define FL_GUEST_BASE VP_GUESTS_MAX /* guests of hosts have numbers from here on, local ones below */
 
 struct fl_fleet;
-struct fl_relay; /* relay.h */
-struct fl_seal;  /* fleet/link/seal.h */
+struct fl_seal; /* fleet/link/seal.h */
 
 /* A broker, and who this operator is to the hosts behind it. */
 struct fl_nats_config {
@@ -40,7 +39,6 @@ struct fl_fleet_config {
 	void (*progress)(const char *what, const char *of);
 	void *arg;
 	const struct fl_nats_config *nats; /* borrowed; NULL: every host is reached by ssh */
-	const struct fl_relay *relay;      /* borrowed; NULL: the hosts are this process's own operator's */
 };
 
 OT_MUST_CHECK struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_fleet **ret);
