@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define ADDRESSES_MAX (1u << 17) /* that are remembered; then they are found anew */
+#define REMEMBERED (1u << 17)
 
 /* An address, and how it is shown. */
 struct address {
@@ -13,8 +13,9 @@ struct address {
 
 void fl_names_init(struct fl_names *names, const struct con_symbols *symbols, const struct dif_options *opts)
 {
-	*names =
-	    (struct fl_names){ .printer = { .opts = opts, .symbols = *symbols }, .next = FL_NAMES_FIRST };
+	*names = (struct fl_names){ .printer = { .opts = opts, .symbols = *symbols },
+				    .next = FL_NAMES_FIRST,
+				    .remembered = REMEMBERED };
 	ot_map_init(&names->numbers);
 	ot_map_init(&names->addresses);
 	ot_buf_init(&names->fresh);
@@ -54,6 +55,9 @@ static struct ot_err *add(struct fl_names *names, uint32_t guest, const char *te
 static struct ot_err *number_of(struct fl_names *names, uint32_t guest, const char *text, const char *note,
 				uint64_t *ret)
 {
+	/* one without a name is its guest's own */
+	if (names->joint && strncmp(text, "0x", 2) != 0)
+		guest = 0;
 	ot_buf_clear(&names->key);
 	ot_buf_append(&names->key, &guest, sizeof(guest));
 	ot_buf_append(&names->key, text, strlen(text) + 1);
@@ -83,7 +87,7 @@ static void text_of(struct fl_names *names, const struct address *a, char *buf, 
 
 static struct ot_err *remember(struct fl_names *names, const struct address *a, uint64_t number)
 {
-	if (names->addresses.count >= ADDRESSES_MAX) {
+	if (names->addresses.count >= names->remembered) {
 		ot_map_deinit(&names->addresses);
 		ot_map_init(&names->addresses);
 	}

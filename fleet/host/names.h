@@ -26,6 +26,8 @@ struct fl_names {
 	struct ot_map addresses;    /* of keys: guest, form, process, address → its number */
 	uint64_t next;
 	size_t bytes;
+	size_t remembered;   /* addresses, at most; then they are found anew */
+	bool joint;          /* a name of one guest is that of all: a merger's */
 	struct ot_buf fresh; /* elements of FL_NAMES that were not taken yet */
 	struct ot_buf key;
 };
