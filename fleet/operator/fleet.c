@@ -203,8 +203,9 @@ struct ot_err *fl_fleet_bind(struct fl_fleet *fleet, const struct dif_program *p
 			     const struct vp_sink *sink, uint32_t nguests)
 {
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		for (uint32_t k = 0; k < fleet->hosts[i]->nprograms; k++)
-			OT_TRY(bind_program(fleet->hosts[i], k, prog));
+		for (uint32_t k = 0; k < fleet->hosts[i]->nprograms && !fl_host_is_over(fleet->hosts[i]); k++)
+			OT_TRY(ot_err_prefix(fl_program_bind(fleet->hosts[i]->programs[k], prog), "host %s",
+					     fleet->hosts[i]->name));
 	fleet->prog = prog;
 	fleet->sink = *sink;
 	fleet->has_guests = nguests > 0;

@@ -191,6 +191,8 @@ OT_MUST_CHECK struct ot_err *fl_run_put(const struct fl_fleet *fleet, const char
 /* program.c: PROGRAM and ENABLED. */
 OT_MUST_CHECK struct ot_err *fl_host_take_program(struct fl_host *h, const void *data, size_t len);
 OT_MUST_CHECK struct ot_err *fl_host_take_enabled(struct fl_host *h, const void *data, size_t len);
+/** Lay out clause number @p clause of its program @p p, once. BAD_DATA: it may not do what it does. */
+OT_MUST_CHECK struct ot_err *fl_host_lay_out(struct fl_host *h, struct fl_program_there *p, uint32_t clause);
 /** Give its aggregations the numbers of the operator's program. */
 OT_MUST_CHECK struct ot_err *fl_program_bind(struct fl_program_there *p, const struct dif_program *prog);
 void fl_program_destroy(struct fl_program_there *p);

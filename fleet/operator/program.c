@@ -150,7 +150,7 @@ struct ot_err *fl_program_bind(struct fl_program_there *p, const struct dif_prog
 
 /* --- ENABLED -------------------------------------------------------------------------------------------- */
 
-static struct ot_err *lay_out(struct fl_host *h, struct fl_program_there *p, uint32_t clause)
+struct ot_err *fl_host_lay_out(struct fl_host *h, struct fl_program_there *p, uint32_t clause)
 {
 	struct dif_clause_layout *l;
 
@@ -202,9 +202,7 @@ static struct ot_err *enable(struct fl_host *h, const struct fl_enabled *e)
 		return ot_err_new(OT_ERR_BAD_DATA, "a probe of no clause, or of no guest");
 	if (ot_map_get(&h->enabled, &e->epid, sizeof(e->epid)) || h->enabled.count == FL_ENABLED_MAX)
 		return ot_err_new(OT_ERR_BAD_DATA, "two probes with EPID %u, or too many", e->epid);
-	OT_TRY(fl_room_take(h, PROBE_COST + strlen(e->provider) + strlen(e->module) + strlen(e->function) +
-				   strlen(e->name)));
-	OT_TRY(lay_out(h, p, e->clause));
+	OT_TRY(fl_host_lay_out(h, p, e->clause));
 	struct vp_enabled *enabled = ot_arena_new(&h->arena, struct vp_enabled);
 	struct vp_probe *probe = probe_of(h, e);
 	if (!enabled || !probe)

@@ -95,6 +95,7 @@ MAY_USE = {
     "fleet/link": ["base", "fleet/wire"],
     "fleet/host": DIF + LANG + ["consumer", "fleet/link", "fleet/wire", "vmm-probe/attach", "vmm-probe/session", "vmm-probe/hosts"] + PROBE,
     "fleet/operator": DIF + LANG + ["consumer", "fleet/link", "fleet/trust", "fleet/wire", "vmm-probe/session"] + PROBE,
+    "fleet/merge": DIF + LANG + ["consumer", "fleet/host", "fleet/link", "fleet/operator", "fleet/trust", "fleet/wire", "vmm-probe/session"] + PROBE,
     "fleet/serve": ["base", "dif/obj/program.h", "fleet/host", "fleet/link", "fleet/trust", "fleet/wire", "vmm-probe/hosts"],
     # It runs programs by outsight's command line, and knows nothing of sessions.
     "fleet/serve/standing": ["base", "fleet/trust", "fleet/serve/conf.h", "fleet/serve/conf_value.h"],
@@ -192,6 +193,7 @@ def self_test():
              ("guest-agent/m.c", "base/err.h"), ("cli/main.c", "err.h"), ("consumer/output/o.c", "consumer/consumer.h"),
              ("consumer/c.c", "cli/c.h"), ("cli/main.c", ABI_HEADER),
              ("fleet/wire/w.c", "fleet/link/l.h"), ("fleet/link/l.c", "consumer/c.h"), ("fleet/operator/o.c", "fleet/host/h.h"),
+             ("fleet/operator/o.c", "fleet/merge/m.h"), ("fleet/host/h.c", "fleet/merge/m.h"),
              ("cli/main.c", "fleet/host/h.h")]
     failures = []
     with tempfile.TemporaryDirectory() as root:
