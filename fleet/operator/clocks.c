@@ -21,7 +21,7 @@ void fl_host_take_clock(struct fl_host *h, const struct fl_clock *there)
 		h->clock_offset = (int64_t)offset;
 	h->has_clock = true;
 	uint64_t upto = fl_host_time(h, there->record);
-	h->upto_ns = upto < here.record ? upto : here.record;
+	h->fleet->upto[h->index] = upto < here.record ? upto : here.record;
 }
 
 uint64_t fl_host_time(const struct fl_host *h, uint64_t there)

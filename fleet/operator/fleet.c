@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "fleet/link/seal.h"
-#include "fleet/operator/internal.h"
+#include "fleet/operator/nats.h"
 
 #define TIMER UINT32_MAX /* in the set, among hosts' indexes */
 
@@ -36,13 +36,19 @@ struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_f
 
 	if (!fleet)
 		return ot_err_nomem();
-	*fleet = (struct fl_fleet){ .config = *config, .set = -1, .timer = -1, .next_epid = FL_EPID_BASE };
+	*fleet = (struct fl_fleet){ .config = *config,
+				    .set = -1,
+				    .timer = -1,
+				    .next_epid = FL_EPID_BASE,
+				    .again_ns = FL_LEASE_NS + FL_MARGIN_NS };
 	if (!config->texts) /* whoever has them judges it */
 		fleet->may_act = UINT_MAX;
 	ot_arena_init(&fleet->arena);
 	ot_buf_init(&fleet->qualified);
 	ot_buf_init(&fleet->run);
 	ot_map_init(&fleet->said);
+	ot_map_init(&fleet->names);
+	ot_map_init(&fleet->specs);
 	err = open_set(fleet);
 	if (err) {
 		fl_fleet_destroy(fleet);
@@ -56,9 +62,10 @@ void fl_fleet_destroy(struct fl_fleet *fleet)
 {
 	if (!fleet)
 		return;
-	fl_follow_destroy(fleet);
-	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		fl_host_destroy(fleet->hosts[i]);
+	while (fleet->nhosts) /* members before their mergers */
+		fl_host_destroy(fleet->hosts[--fleet->nhosts]);
+	fl_calling_destroy(fleet->calling);
+	ot_err_destroy(fleet->refused);
 	fl_order_deinit(&fleet->order);
 	if (fleet->timer >= 0)
 		close(fleet->timer);
@@ -68,19 +75,17 @@ void fl_fleet_destroy(struct fl_fleet *fleet)
 	ot_buf_deinit(&fleet->qualified);
 	ot_buf_deinit(&fleet->run);
 	ot_map_deinit(&fleet->said);
+	ot_map_deinit(&fleet->names);
+	ot_map_deinit(&fleet->specs);
+	free(fleet->hosts);
+	free(fleet->linked);
+	free(fleet->upto);
+	free(fleet->again);
 	free(fleet->words);
 	free(fleet);
 }
 
 /* --- hosts ---------------------------------------------------------------------------------------------- */
-
-static struct fl_host *find_host(const struct fl_fleet *fleet, const char *spec)
-{
-	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		if (!strcmp(fleet->hosts[i]->spec, spec))
-			return fleet->hosts[i];
-	return NULL;
-}
 
 static struct ot_err *add_guests(struct fl_host *h, const char *guests)
 {
@@ -94,19 +99,18 @@ static struct ot_err *add_guests(struct fl_host *h, const char *guests)
 static struct ot_err *add_host(struct fl_fleet *fleet, struct fl_carrier *carrier, struct fl_seal *seal,
 			       const char *name, const char *spec, const char *guests)
 {
+	struct fl_channel *channel;
 	struct fl_host *h;
 
-	if (fleet->nhosts == FL_HOSTS_MAX) {
-		fl_carrier_destroy(carrier);
-		fl_seal_destroy(seal);
-		return ot_err_new(OT_ERR_LIMIT, "more than %u hosts", FL_HOSTS_MAX);
+	OT_TRY(fl_channel_open(carrier, seal, &channel));
+	struct ot_err *err = fleet->nhosts < FL_HOSTS_MAX
+				 ? fl_host_create(fleet, name, spec, &h)
+				 : ot_err_new(OT_ERR_LIMIT, "more than %u hosts", FL_HOSTS_MAX);
+	if (err) {
+		fl_channel_destroy(channel);
+		return ot_err_prefix(err, "host %s", name);
 	}
-	OT_TRY(ot_err_prefix(fl_host_create(fleet, name, spec, carrier, seal, fleet->nhosts, &h), "host %s",
-			     name));
-	fleet->hosts[fleet->nhosts++] = h;
-	if (fleet->is_started) /* a guest's new host; until then one source's records were in order as they
-				  came */
-		fleet->order.waits = fleet->config.opts->temporal;
+	OT_TRY(ot_err_prefix(fl_host_connect(h, channel), "host %s", name));
 	return add_guests(h, guests);
 }
 
@@ -115,10 +119,17 @@ static const char *name_of(const struct fl_fleet *fleet, const char *spec)
 {
 	const char *at = strrchr(spec, '@'), *name = at ? at + 1 : spec;
 
-	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		if (!strcmp(fleet->hosts[i]->name, name))
-			return spec;
-	return name;
+	return ot_map_gets(&fleet->names, name) ? spec : name;
+}
+
+/* Both ways in which -g may name it again. */
+static struct ot_err *note_names(struct fl_fleet *fleet, const char *name, const char *spec)
+{
+	struct fl_host *h = fleet->hosts[fleet->nhosts - 1];
+
+	if (!ot_map_puts(&fleet->names, name, h) || !ot_map_puts(&fleet->specs, spec, h))
+		return ot_err_nomem();
+	return NULL;
 }
 
 struct ot_err *fl_fleet_add_ssh(struct fl_fleet *fleet, const char *spec, const char *name,
@@ -139,10 +150,13 @@ struct ot_err *fl_fleet_add(struct fl_fleet *fleet, const char *spec)
 	if (fleet->config.nats && !fl_is_remote(spec))
 		return fl_spec_want(fleet, spec);
 	OT_TRY(fl_spec_parse(spec, &fleet->arena, &host, &guests));
-	struct fl_host *h = find_host(fleet, host);
+	struct fl_host *h = ot_map_gets(&fleet->specs, host);
 	if (h)
 		return add_guests(h, guests);
-	return fl_fleet_add_ssh(fleet, host, name_of(fleet, host), guests);
+	OT_TRY(ot_err_prefix(fl_ssh_create(host, &carrier), "host %s", host));
+	const char *name = name_of(fleet, host);
+	OT_TRY(add_host(fleet, carrier, NULL, name, host, guests));
+	return note_names(fleet, name, host);
 }
 
 struct ot_err *fl_fleet_add_carrier(struct fl_fleet *fleet, struct fl_carrier *carrier, const char *host,
@@ -280,12 +294,9 @@ static uint64_t complete_until(const struct fl_fleet *fleet, uint64_t now)
 	const uint64_t rate = fleet->config.opts->switchrate_ns;
 	uint64_t until = fleet->has_guests ? now - (now > rate ? rate : now) : now;
 
-	for (uint32_t i = 0; i < fleet->nhosts; i++) {
-		const struct fl_host *h = fleet->hosts[i];
-		/* one that only waits for a guest has no records */
-		if (!fl_host_is_over(h) && h->state >= FL_HOST_STARTING && h->upto_ns < until)
-			until = h->upto_ns;
-	}
+	for (uint32_t i = 0; i < fleet->nhosts; i++)
+		if (fleet->upto[i] < until)
+			until = fleet->upto[i];
 	return until;
 }
 
@@ -296,26 +307,16 @@ int fl_fleet_fd(const struct fl_fleet *fleet)
 
 static struct ot_err *set_timer(struct fl_fleet *fleet)
 {
+	const uint64_t links = fl_fleet_links_due_ns(fleet), again = fl_fleet_again_due_ns(fleet);
 	uint64_t due = fl_order_due_ns(&fleet->order);
 
-	if (fl_follow_due_ns(fleet) < due)
-		due = fl_follow_due_ns(fleet);
-	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		if (fleet->hosts[i]->link && fl_link_due_ns(fleet->hosts[i]->link) < due)
-			due = fl_link_due_ns(fleet->hosts[i]->link);
+	due = links < due ? links : due;
+	due = again < due ? again : due;
 	struct itimerspec at = { .it_value = ot_timespec(due && due < UINT64_MAX ? due : 1) };
 	if (due == UINT64_MAX)
 		at.it_value = (struct timespec){ 0 };
 	return timerfd_settime(fleet->timer, TFD_TIMER_ABSTIME, &at, NULL) < 0 ? ot_err_os(errno, "a timer")
 									       : NULL;
-}
-
-/* What is due at once is due at the link's now, which is not before it was asked. */
-static bool is_due(const struct fl_host *h)
-{
-	const uint64_t due = h->link ? fl_link_due_ns(h->link) : UINT64_MAX;
-
-	return due <= ot_now_ns();
 }
 
 /* Hosts whose link has something, or is to do something. */
@@ -327,9 +328,11 @@ static struct ot_err *pump_due(struct fl_fleet *fleet)
 	for (int i = 0; i < n; i++)
 		if (events[i].data.u32 < fleet->nhosts)
 			OT_TRY(fl_host_pump(fleet->hosts[events[i].data.u32]));
-	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		if (is_due(fleet->hosts[i]))
-			OT_TRY(fl_host_pump(fleet->hosts[i]));
+	/* From behind: one that is lost on the way has the last one put into its place. What is due at once
+	 * is due at the link's now, which is not before it was asked. */
+	for (uint32_t i = fleet->nlinked; i-- > 0;)
+		if (i < fleet->nlinked && fl_host_due_ns(fleet->linked[i]) <= ot_now_ns())
+			OT_TRY(fl_host_pump(fleet->linked[i]));
 	return NULL;
 }
 
@@ -344,21 +347,16 @@ struct ot_err *fl_fleet_take(struct fl_fleet *fleet, bool *ret_exited, int *ret_
 {
 	*ret_exited = false;
 	OT_TRY(pump_due(fleet));
-	OT_TRY(fl_follow_poll(fleet));
+	OT_TRY(fl_fleet_go_on_again(fleet));
 	const uint64_t now = ot_now_ns();
-	OT_TRY(fl_order_release(&fleet->order, complete_until(fleet, now), now));
-	OT_TRY(tell_drops(fleet, now));
-	for (uint32_t i = 0; i < fleet->nhosts && !*ret_exited; i++) {
-		*ret_exited = fleet->hosts[i]->exited;
-		*ret_status = fleet->hosts[i]->status;
-	}
+	if (fleet->order.n)
+		OT_TRY(fl_order_release(&fleet->order, complete_until(fleet, now), now));
+	*ret_exited = fleet->exited;
+	*ret_status = fleet->status;
 	return set_timer(fleet);
 }
 
 bool fl_fleet_has_ended(const struct fl_fleet *fleet)
 {
-	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		if (!fl_host_is_over(fleet->hosts[i]))
-			return false;
-	return !fl_follow_goes_on(fleet);
+	return !fleet->nliving;
 }

@@ -16,7 +16,7 @@
 #include "fleet/link/link.h"
 #include "vmm-probe/session/session.h"
 
-#define FL_HOSTS_MAX  512
+#define FL_HOSTS_MAX  16384
 #define FL_GUEST_BASE VP_GUESTS_MAX /* guests of hosts have numbers from here on, local ones below */
 
 struct fl_fleet;
@@ -27,6 +27,7 @@ struct fl_nats_config {
 	const char *url;
 	const char *credentials; /* NATS's; NULL */
 	const char *key, *hosts; /* files; NULL: operator.key and hosts in ~/.config/outsight */
+	const char *mergers;     /* names and patterns of those that collect, of the file of hosts; NULL */
 	bool without_silent;     /* go on without hosts that don't answer */
 };
 

@@ -1,170 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One host: which message may come when, and its end. */
-#include <errno.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/units.h"
-#include "fleet/link/seal.h"
 #include "fleet/operator/internal.h"
 
 #define ROUNDS 64 /* of polls, before other hosts have their turn */
-
-/* --- life ----------------------------------------------------------------------------------------------- */
-
-static struct ot_err *greet(struct fl_host *h)
-{
-	char machine[256] = "", name[512];
-	const char *user = getenv("USER");
-	const struct fl_relay *relay = h->fleet->config.relay;
-	struct fl_hello hello = { .protocol = FL_PROTOCOL, .name = name };
-	struct ot_buf body;
-
-	gethostname(machine, sizeof(machine) - 1);
-	snprintf(name, sizeof(name), "%.200s@%s", user ? user : "?", machine);
-	if (relay && relay->name)
-		hello.name = relay->name;
-	fl_clock_now(&hello.clock);
-	ot_buf_init(&body);
-	fl_put_hello(&body, &hello);
-	struct ot_err *err = fl_host_send(h, FL_HELLO, &body);
-	ot_buf_deinit(&body);
-	return err;
-}
-
-struct ot_err *fl_host_create(struct fl_fleet *fleet, const char *name, const char *spec,
-			      struct fl_carrier *carrier, struct fl_seal *seal, uint32_t index,
-			      struct fl_host **ret)
-{
-	struct fl_host *h = calloc(1, sizeof(*h));
-	struct ot_err *err;
-
-	if (!h) {
-		fl_carrier_destroy(carrier);
-		fl_seal_destroy(seal);
-		return ot_err_nomem();
-	}
-	*h = (struct fl_host){ .fleet = fleet, .index = index, .fd = -1, .heard_ns = ot_now_ns() };
-	if (carrier->ops->listen)
-		carrier->ops->listen(carrier, fl_host_hear, h);
-	ot_arena_init(&h->arena);
-	ot_map_init(&h->enabled);
-	ot_map_init(&h->names);
-	ot_buf_init(&h->guests);
-	ot_buf_init(&h->run);
-	h->name = strdup(name);
-	h->spec = strdup(spec);
-	err = fl_link_create(carrier, seal, NULL, NULL, &h->link);
-	if (!err && (!h->name || !h->spec))
-		err = ot_err_nomem();
-	if (!err)
-		err = greet(h);
-	if (!err)
-		err = fl_host_watch(h);
-	if (err) {
-		fl_host_destroy(h);
-		return err;
-	}
-	*ret = h;
-	return NULL;
-}
-
-static void unlink_host(struct fl_host *h)
-{
-	if (h->fd >= 0)
-		epoll_ctl(h->fleet->set, EPOLL_CTL_DEL, h->fd, NULL);
-	h->fd = -1;
-	fl_link_destroy(h->link);
-	h->link = NULL;
-}
-
-void fl_host_destroy(struct fl_host *h)
-{
-	if (!h)
-		return;
-	unlink_host(h);
-	for (uint32_t i = 0; i < h->nprograms; i++)
-		fl_program_destroy(h->programs[i]);
-	for (uint32_t i = 0; i < VP_GUESTS_MAX; i++)
-		free(h->there[i].name);
-	ot_map_deinit(&h->enabled);
-	ot_map_deinit(&h->names);
-	ot_arena_deinit(&h->arena);
-	ot_buf_deinit(&h->guests);
-	ot_buf_deinit(&h->run);
-	free(h->name);
-	free(h->spec);
-	free(h->left_text);
-	free(h);
-}
-
-struct ot_err *fl_host_watch(struct fl_host *h)
-{
-	struct epoll_event ev = { 0 };
-	short events;
-	int fd;
-
-	if (!h->link)
-		return NULL;
-	fd = fl_link_fd(h->link, &events);
-	if (fd == h->fd && events == h->events)
-		return NULL;
-	ev.events = (events & POLLIN ? (uint32_t)EPOLLIN : 0) | (events & POLLOUT ? (uint32_t)EPOLLOUT : 0);
-	ev.data.u32 = h->index;
-	if (fd != h->fd && h->fd >= 0)
-		epoll_ctl(h->fleet->set, EPOLL_CTL_DEL, h->fd, NULL);
-	if (epoll_ctl(h->fleet->set, fd == h->fd ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &ev) < 0)
-		return ot_err_os(errno, "epoll");
-	h->fd = fd;
-	h->events = events;
-	return NULL;
-}
-
-struct ot_err *fl_host_send(struct fl_host *h, enum fl_kind kind, const struct ot_buf *body)
-{
-	if (body && body->failed)
-		return ot_err_nomem();
-	return fl_link_send(h->link, kind, body ? body->data : NULL, body ? body->len : 0);
-}
-
-struct ot_err *fl_host_begin(struct fl_host *h)
-{
-	OT_TRY(fl_host_send(h, FL_START, NULL));
-	h->state = FL_HOST_STARTING;
-	return NULL;
-}
-
-struct ot_err *fl_host_ask_to_stop(struct fl_host *h)
-{
-	if (h->stopped_ns)
-		return NULL;
-	h->stopped_ns = ot_now_ns();
-	return fl_host_send(h, FL_STOP, NULL);
-}
-
-void fl_host_lose(struct fl_host *h, const char *why)
-{
-	const struct fl_relay *relay = h->fleet->config.relay;
-	ot_auto_free char *text = NULL;
-
-	h->state = FL_HOST_LOST;
-	h->ended_ns = ot_now_ns();
-	if (h->fleet->tap)
-		h->fleet->tap->lost(h->fleet->tap->arg, h, why);
-	if (asprintf(&text, "the host is lost: %s", why) < 0)
-		text = NULL;
-	else
-		fl_host_say(h, text);
-	unlink_host(h);
-	if (relay)
-		relay->lost(relay->arg, h->index, h->ended_ns - h->heard_ns, why);
-}
 
 /* --- messages ------------------------------------------------------------------------------------------- */
 
@@ -182,11 +23,16 @@ static struct ot_err *send_run(struct fl_host *h)
 	return err;
 }
 
-static struct ot_err *on_hello(struct fl_host *h, const void *data, size_t len, struct ot_arena *arena)
+struct ot_err *fl_host_take_hello(struct fl_host *h, const void *data, size_t len)
 {
 	struct fl_hello hello;
+	struct ot_arena arena;
 
-	OT_TRY(fl_get_hello(data, len, arena, &hello));
+	ot_arena_init(&arena);
+	struct ot_err *err = fl_get_hello(data, len, &arena, &hello);
+	ot_arena_deinit(&arena);
+	if (err)
+		return err;
 	if (hello.protocol != FL_PROTOCOL)
 		return ot_err_new(
 		    OT_ERR_UNSUPPORTED,
@@ -194,35 +40,61 @@ static struct ot_err *on_hello(struct fl_host *h, const void *data, size_t len, 
 		    "on both",
 		    hello.protocol, FL_PROTOCOL);
 	fl_host_take_clock(h, &hello.clock);
-	OT_TRY(send_run(h));
-	h->state = FL_HOST_ASKED;
 	return NULL;
 }
 
-/* As an error of this side's own: the host has printed nothing. */
-static struct ot_err *on_refused(const void *data, size_t len, struct ot_arena *arena)
+/* A merger's member was asked by MEMBER. */
+static struct ot_err *on_hello(struct fl_host *h, const void *data, size_t len)
 {
-	struct fl_refused m;
+	struct ot_buf body;
 
-	OT_TRY(fl_get_refused(data, len, arena, &m));
-	char *text = ot_arena_strdup(arena, m.text);
+	OT_TRY(fl_host_take_hello(h, data, len));
+	h->state = FL_HOST_ASKED;
+	if (!fl_channel_is_link(h->channel))
+		return NULL;
+	ot_buf_init(&body);
+	struct ot_err *err = put_run(h, &body);
+	if (!err)
+		err = fl_host_send(h, FL_RUN, &body);
+	ot_buf_deinit(&body);
+	return err;
+}
+
+/* As an error of this side's own: the host has printed nothing. */
+static struct ot_err *refusal(const struct fl_refused *m, struct ot_arena *arena)
+{
+	char *text = ot_arena_strdup(arena, m->text);
+
 	if (!text)
 		return ot_err_nomem();
 	fl_tame_lines(text);
 	for (size_t n = strlen(text); n && text[n - 1] == '\n';)
 		text[--n] = '\0';
-	return ot_err_new(m.reason == FL_REASON_PROGRAM ? OT_ERR_SYNTAX
-			  : m.reason == FL_REASON_GUEST ? OT_ERR_NOT_FOUND
-							: OT_ERR_PERMISSION,
+	return ot_err_new(m->reason == FL_REASON_PROGRAM ? OT_ERR_SYNTAX
+			  : m->reason == FL_REASON_GUEST ? OT_ERR_NOT_FOUND
+							 : OT_ERR_PERMISSION,
 			  "%s", *text ? text : "refused");
+}
+
+struct ot_err *fl_host_take_refused(const void *data, size_t len)
+{
+	struct fl_refused m;
+	struct ot_arena arena;
+
+	ot_arena_init(&arena);
+	struct ot_err *err = fl_get_refused(data, len, &arena, &m);
+	if (!err)
+		err = refusal(&m, &arena);
+	ot_arena_deinit(&arena);
+	return err;
 }
 
 static struct ot_err *on_ready(struct fl_host *h, const void *data, size_t len, struct ot_arena *arena)
 {
 	OT_TRY(fl_get_ready(data, len, arena, &h->ready));
 	h->state = FL_HOST_READY;
-	/* the others wait for each other, and begin together */
-	return h->follows ? fl_host_start(h) : NULL;
+	/* one that comes late begins by itself */
+	return h->fleet->is_started ? fl_host_begin(h) : NULL;
 }
 
 static struct ot_err *on_ended(struct fl_host *h, const void *data, size_t len, struct ot_arena *arena)
@@ -233,13 +105,13 @@ static struct ot_err *on_ended(struct fl_host *h, const void *data, size_t len, 
 	if (h->state < FL_HOST_STARTING && !(h->follows && h->stopped_ns))
 		return ot_err_new(OT_ERR_GUEST_GONE, "it has ended: %s",
 				  *m.text ? m.text : "no reason is known");
-	h->state = FL_HOST_ENDED;
-	h->ended_ns = ot_now_ns();
-	h->exited = m.exited;
-	h->status = m.status & 0xff;
-	h->has_moved = m.failed && fl_follow_explains(h, m.text);
-	h->failed = m.failed && !h->has_moved;
-	if (h->failed)
+	fl_host_end(h, FL_HOST_ENDED);
+	h->failed = m.failed;
+	if (m.exited && !h->fleet->exited) {
+		h->fleet->exited = true;
+		h->fleet->status = m.status & 0xff;
+	}
+	if (m.failed)
 		fl_host_say(h, *m.text ? m.text : "the session there has failed");
 	return NULL;
 }
@@ -283,9 +155,9 @@ static struct ot_err *dispatch(struct fl_host *h, enum fl_kind kind, const void 
 {
 	switch ((unsigned)kind) {
 	case FL_HELLO:
-		return on_hello(h, data, len, arena);
+		return on_hello(h, data, len);
 	case FL_REFUSED:
-		return on_refused(data, len, arena);
+		return fl_host_take_refused(data, len);
 	case FL_READY:
 		return on_ready(h, data, len, arena);
 	case FL_STARTED:
@@ -330,6 +202,8 @@ static struct ot_err *take(struct fl_host *h, enum fl_kind kind, const void *dat
 	struct ot_arena arena;
 
 	h->heard_ns = ot_now_ns();
+	if (h->merger)
+		return fl_merger_take(h, kind, data, len);
 	if (h->state < place.first || h->state > place.last)
 		return ot_err_new(OT_ERR_BAD_DATA, "%s out of its order", fl_kind_name(kind));
 	ot_arena_init(&arena);
@@ -338,55 +212,7 @@ static struct ot_err *take(struct fl_host *h, enum fl_kind kind, const void *dat
 	return pass_on(h, kind, data, len, err);
 }
 
-/* --- what has come -------------------------------------------------------------------------------------- */
-
-static struct ot_err *take_all(struct fl_host *h, bool *ret_any)
-{
-	enum fl_kind kind;
-	const void *data;
-	size_t len;
-
-	*ret_any = false;
-	/* What a host says that is over is taken from the link, which calls it due, and is nothing. */
-	while (h->link && !h->fleet->held && fl_link_receive(h->link, &kind, &data, &len)) {
-		*ret_any = true;
-		if (!fl_host_is_over(h))
-			OT_TRY(take(h, kind, data, len));
-	}
-	return NULL;
-}
-
-/* Until a poll, which acknowledges what was taken, has brought nothing more; a host that never stops is one
- * of several. *ret_broken: the link has failed, which is the error if nothing else is. */
-static struct ot_err *pump(struct fl_host *h, struct ot_err **ret_broken)
-{
-	bool any = true;
-
-	*ret_broken = NULL;
-	for (unsigned i = 0; i < ROUNDS && h->link && any && !*ret_broken; i++) {
-		*ret_broken = fl_link_poll(h->link);
-		struct ot_err *err = take_all(h, &any);
-		if (err)
-			return err;
-	}
-	return NULL;
-}
-
-struct ot_err *fl_host_pump_strictly(struct fl_host *h)
-{
-	struct ot_err *broken, *err = pump(h, &broken);
-
-	if (!err && broken && ot_err_code(broken) == OT_ERR_OS) {
-		err = ot_err_new(OT_ERR_NOT_FOUND, "outsight-serve has not answered: %s",
-				 ot_err_message(broken));
-		ot_err_destroy(broken);
-		return err;
-	}
-	if (!err)
-		return broken ? broken : fl_host_watch(h);
-	ot_err_destroy(broken);
-	return err;
-}
+/* --- what is wrong with it -------------------------------------------------------------------------------- */
 
 /* Is it the host's doing? */
 static bool is_its_fault(const struct ot_err *err)
@@ -431,10 +257,94 @@ static struct ot_err *lose_for(struct fl_host *h, struct ot_err *err)
 	return NULL;
 }
 
+void fl_host_refuse(struct fl_host *h, struct ot_err *err)
+{
+	/* of one host alone it is what it would be here */
+	if (h->fleet->nliving > 1 || ot_err_code(err) != OT_ERR_SYNTAX)
+		err = ot_err_prefix(err, "host %s", h->name);
+	if (h->fleet->refused)
+		ot_err_destroy(err);
+	else
+		h->fleet->refused = err;
+	fl_host_end(h, FL_HOST_LOST);
+	fl_host_disconnect(h);
+}
+
+struct ot_err *fl_host_hand(struct fl_host *h, enum fl_kind kind, const void *data, size_t len)
+{
+	if (fl_host_is_over(h))
+		return NULL;
+	struct ot_err *err = take(h, kind, data, len);
+
+	if (!err) {
+		if (h->state == FL_HOST_ENDED)
+			fl_host_disconnect(h);
+		return NULL;
+	}
+	if (!is_its_fault(err))
+		return err;
+	if (!h->fleet->is_strict)
+		return lose_for(h, err);
+	fl_host_refuse(h, err);
+	return NULL;
+}
+
+/* --- what has come -------------------------------------------------------------------------------------- */
+
+static struct ot_err *take_all(struct fl_host *h, bool *ret_any)
+{
+	enum fl_kind kind;
+	const void *data;
+	size_t len;
+
+	*ret_any = false;
+	/* What a host says that is over is taken from the link, which calls it due, and is nothing. */
+	while (h->channel && !h->fleet->held && h->channel->ops->receive(h->channel, &kind, &data, &len)) {
+		*ret_any = true;
+		if (!fl_host_is_over(h))
+			OT_TRY(take(h, kind, data, len));
+	}
+	return NULL;
+}
+
+/* Until a poll, which acknowledges what was taken, has brought nothing more; a host that never stops is one
+ * of several. *ret_broken: the link has failed, which is the error if nothing else is. */
+static struct ot_err *pump(struct fl_host *h, struct ot_err **ret_broken)
+{
+	bool any = true;
+
+	*ret_broken = NULL;
+	for (unsigned i = 0; i < ROUNDS && h->channel && any && !*ret_broken; i++) {
+		*ret_broken = h->channel->ops->poll(h->channel);
+		struct ot_err *err = take_all(h, &any);
+		if (!err && h->merger && h->channel) /* there may be room now */
+			err = fl_merger_ask(h);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+struct ot_err *fl_host_pump_strictly(struct fl_host *h)
+{
+	struct ot_err *broken, *err = pump(h, &broken);
+
+	if (!err && broken && ot_err_code(broken) == OT_ERR_OS) {
+		err = ot_err_new(OT_ERR_NOT_FOUND, "outsight-serve has not answered: %s",
+				 ot_err_message(broken));
+		ot_err_destroy(broken);
+		return err;
+	}
+	if (!err)
+		return broken ? broken : fl_host_watch(h);
+	ot_err_destroy(broken);
+	return err;
+}
+
 /* Nothing has come for as long as a lease. */
 static bool is_silent(const struct fl_host *h)
 {
-	return h->link && fl_link_silence_ns(h->link) > FL_LEASE_NS;
+	return h->channel && h->channel->ops->silence_ns(h->channel) > FL_LEASE_NS;
 }
 
 struct ot_err *fl_host_pump(struct fl_host *h)
@@ -447,7 +357,7 @@ struct ot_err *fl_host_pump(struct fl_host *h)
 	}
 	if (broken && h->state == FL_HOST_ENDED) {
 		ot_err_destroy(broken);
-		unlink_host(h);
+		fl_host_disconnect(h);
 		return NULL;
 	}
 	if (broken)

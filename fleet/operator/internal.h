@@ -6,6 +6,7 @@
 #include "base/account.h"
 #include "base/arena.h"
 #include "base/map.h"
+#include "fleet/operator/channel.h"
 #include "fleet/operator/fleet.h"
 #include "fleet/operator/order.h"
 #include "fleet/operator/relay.h"
@@ -13,13 +14,16 @@
 /* Engines' EPIDs are below (4 Mi), so those of hosts' clauses are no local clause's. */
 #define FL_EPID_BASE 10000000u
 
-#define FL_MOVES_MAX 64u /* guests that migrate in a session; further ones are not followed */
-
-#define FL_WANTED_MAX 64u /* -g's that name hosts behind a broker */
+#define FL_WANTED_MAX  64u /* -g's that name hosts behind a broker */
+#define FL_MERGERS_MAX 256u
+#define FL_DIRECT_MAX  150u /* hosts of a lost merger that are taken directly */
+/* In the table there are mergers too, and a host that went to another merger is there twice. */
+#define FL_TABLE_MAX   (3u * FL_HOSTS_MAX)
 
 /* What one host may make this side keep; how much memory that may take, room.c decides. */
 #define FL_ENABLED_MAX  (1u << 20)
 #define FL_PROGRAMS_MAX (VP_GUESTS_MAX + 1)
+#define FL_MERGED_MAX   1024u /* programs of a merger's own */
 #define FL_SAYINGS_MAX  200u
 #define FL_CALLED_MAX   ((1u << 20) + VP_GUESTS_MAX) /* names */
 #define FL_CALLED_BYTES (256u << 20)
@@ -27,17 +31,21 @@
 /* How long a host may take to compile, and, after STOP, to hand over the rest. */
 #define FL_PREPARE_NS 30000000000ull
 #define FL_ENDING_NS  60000000000ull
+#define FL_MARGIN_NS  2000000000ull /* … after a lease has ended */
+#define FL_PARTING_NS 3000000000ull /* a merger, which has nothing left */
 /* A host that hands over its rest within this has not been waited for. */
 #define FL_LATE_NS    1000000000ull
 
 enum fl_host_state {
+	FL_HOST_WAITING,  /* for its turn at a merger */
 	FL_HOST_GREETED,  /* HELLO is sent */
 	FL_HOST_ASKED,    /* RUN */
 	FL_HOST_READY,    /* … and answered */
 	FL_HOST_STARTING, /* START */
 	FL_HOST_RUNNING,
-	FL_HOST_ENDED, /* all is handed over */
-	FL_HOST_LOST,  /* … or not */
+	FL_HOST_ENDED,    /* all is handed over */
+	FL_HOST_LOST,     /* … or not */
+	FL_HOST_LEFT_OUT, /* it was never there, or its guests are another entry's since then: not counted */
 };
 
 /* What an address of a host's guest is called. */
@@ -72,18 +80,18 @@ struct fl_move; /* follow.c: a guest that migrates from one host to another */
 struct fl_host {
 	struct fl_fleet *fleet;
 	uint32_t index;
-	char *name;           /* as the operator calls it */
-	char *spec;           /* … and as ssh does */
-	struct ot_buf guests; /* patterns, with blanks between them */
-	struct ot_buf run;    /* the message RUN, if it is given */
-	struct fl_link *link; /* NULL: not any more */
-	int fd;               /* in the fleet's set; -1 */
+	char *name;                 /* as the operator calls it */
+	char *spec;                 /* … and as ssh does */
+	struct ot_buf guests;       /* patterns, with blanks between them */
+	struct fl_channel *channel; /* NULL: not any more, or not yet */
+	int fd;                     /* in the fleet's set; -1 */
 	short events;
 	enum fl_host_state state;
 
 	struct fl_guest_there there[VP_GUESTS_MAX];
-	struct fl_program_there *programs[FL_PROGRAMS_MAX];
+	struct fl_program_there **programs;
 	uint32_t nprograms;
+	size_t programs_cap;
 	struct ot_map enabled; /* the host's EPID → struct vp_enabled */
 	struct ot_map names;   /* number → struct fl_called */
 	struct ot_arena arena;
@@ -94,11 +102,8 @@ struct fl_host {
 
 	int64_t clock_offset; /* added to its records' times */
 	bool has_clock;
-	uint64_t upto_ns; /* it has handed over its records up to then, by this side's clock */
 
 	struct fl_ready ready;
-	bool exited;
-	int status;
 	bool failed; /* it has ended by an error, which was said */
 	bool by_ssh;
 	const struct fl_move *follows; /* it was asked for that guest alone; NULL */
@@ -109,6 +114,10 @@ struct fl_host {
 	uint64_t heard_ns;   /* when anything came last */
 	uint64_t stopped_ns; /* when STOP was sent; 0: it was not */
 	uint64_t ended_ns;
+
+	struct fl_merger *merger;   /* it collects from others; NULL: it is a host */
+	struct fl_invited *invited; /* nats.h: it is behind a broker, and may be invited again; NULL */
+	bool is_again;              /* it has begun anew, when its merger was lost */
 };
 
 /* Who passes on what hosts hand over: a merger (fleet/merge/). */
@@ -126,9 +135,22 @@ struct fl_fleet {
 	struct fl_fleet_config config;
 	const struct fl_tap *tap; /* NULL: none */
 	bool held;                /* hosts are to wait: their links are kept alive, and nothing is taken */
-	struct fl_host *hosts[FL_HOSTS_MAX];
-	uint32_t nhosts;
-	int set, timer; /* epoll; a timer in it */
+	struct fl_host **hosts, **linked; /* linked: those with a link of their own */
+	uint64_t *upto; /* by host: it has handed over its records up to then, by this side's clock */
+	uint32_t nhosts, nlinked;
+	uint32_t nliving; /* that are hosts and not over */
+	size_t hosts_cap, linked_cap, upto_cap;
+	struct ot_map names, specs; /* of those that -g has named → struct fl_host */
+	struct fl_calling *calling; /* nats.h: where there are mergers; NULL */
+	struct fl_again *again;     /* again.c */
+	size_t nagain, again_cap;
+	uint32_t ndirect;       /* hosts that were taken from a lost merger directly */
+	uint32_t nuncertain;    /* mergers that were lost with hosts that had not ended */
+	uint64_t again_ns;      /* how long such hosts wait */
+	bool has_answers;       /* … and answers to invitations of theirs are looked at */
+	bool is_strict;         /* what is wrong with a host is the error of all: */
+	struct ot_err *refused; /* … that; NULL */
+	int set, timer;         /* epoll; a timer in it */
 	struct ot_arena arena;
 	struct fl_wanted wanted[FL_WANTED_MAX]; /* hosts that are invited when the program is known */
 	size_t nwanted;
@@ -144,18 +166,37 @@ struct fl_fleet {
 	struct ot_map said; /* what hosts have said: of the program they say the same */
 	uint64_t *words;    /* an aggregation's, aligned */
 	size_t words_cap;
-	bool is_started;
-	bool has_guests;   /* of this host there are some too */
-	struct ot_buf run; /* of no guests, once it is kept */
-	struct fl_move *moves[FL_MOVES_MAX];
-	uint32_t nmoves;
+	bool is_started, is_stopping;
+	bool exited; /* a host's clause called exit(): */
+	int status;
+	bool has_guests; /* of this host there are some too */
 };
 
-/* host.c: the state of one host, and its messages. */
+/* hosts.c: hosts, whatever they say. */
+/** A new one, which waits; it is the fleet's. */
 OT_MUST_CHECK struct ot_err *fl_host_create(struct fl_fleet *fleet, const char *name, const char *spec,
-					    struct fl_carrier *carrier, struct fl_seal *seal, uint32_t index,
 					    struct fl_host **ret);
 void fl_host_destroy(struct fl_host *h);
+/** Begin to talk over @p channel, which becomes the host's, also after an error. */
+OT_MUST_CHECK struct ot_err *fl_host_connect(struct fl_host *h, struct fl_channel *channel);
+void fl_host_disconnect(struct fl_host *h);
+/** It is over, in that state. */
+void fl_host_end(struct fl_host *h, enum fl_host_state state);
+static inline uint64_t fl_host_due_ns(const struct fl_host *h)
+{
+	return fl_channel_is_link(h->channel) ? h->channel->ops->due_ns(h->channel) : UINT64_MAX;
+}
+/** When a link of the fleet's is to be polled at the latest. */
+uint64_t fl_fleet_links_due_ns(const struct fl_fleet *fleet);
+
+/* host.c: the state of one host, and its messages. */
+/** A message that came for it by its merger's link. */
+OT_MUST_CHECK struct ot_err *fl_host_hand(struct fl_host *h, enum fl_kind kind, const void *data, size_t len);
+OT_MUST_CHECK struct ot_err *fl_host_take_hello(struct fl_host *h, const void *data, size_t len);
+OT_MUST_CHECK struct ot_err *fl_host_take_refused(const void *data, size_t len);
+/** Before the program runs what is wrong with a host is the error of all, which is kept: @p err is consumed.
+ */
+void fl_host_refuse(struct fl_host *h, struct ot_err *err);
 /** Take what has come. An error is the sink's: what is wrong with the host ends the host. */
 OT_MUST_CHECK struct ot_err *fl_host_pump(struct fl_host *h);
 /** The same before the program runs: what is wrong with the host is the error. */
@@ -172,6 +213,37 @@ static inline bool fl_host_is_over(const struct fl_host *h)
 }
 /** Have the fleet's descriptor wait for what the link does. */
 OT_MUST_CHECK struct ot_err *fl_host_watch(struct fl_host *h);
+
+/* merger.c: what a merger says, and its members. */
+/** @p h is a merger, whose answer has named @p ephemeral. */
+OT_MUST_CHECK struct ot_err *fl_merger_create(struct fl_host *h, const uint8_t ephemeral[FL_MEMBER_KEY]);
+void fl_merger_destroy(struct fl_merger *m);
+/** @p h, which waits, becomes a member of @p merger's. */
+OT_MUST_CHECK struct ot_err *fl_merger_add(struct fl_host *merger, struct fl_host *h);
+/** How many more may become that. */
+uint32_t fl_merger_room(const struct fl_host *merger);
+/** One of these places is somebody's, or not any more. */
+void fl_merger_reserve(struct fl_host *merger, bool reserve);
+/** Send MEMBER for those who wait for it, as far as the link has room. */
+OT_MUST_CHECK struct ot_err *fl_merger_ask(struct fl_host *merger);
+/** Send the operator's own program. */
+OT_MUST_CHECK struct ot_err *fl_merger_begin(struct fl_host *merger);
+OT_MUST_CHECK struct ot_err *fl_merger_take(struct fl_host *merger, enum fl_kind kind, const void *data,
+					    size_t len);
+/** The members that have not ended; each is taken out. NULL: there is none any more. */
+struct fl_host *fl_merger_next_orphan(struct fl_host *merger);
+/** Since when, by this side's clock, sums may not have come. */
+uint64_t fl_merger_summed_ns(const struct fl_host *merger);
+
+/* again.c: hosts whose merger is lost. */
+/** The merger is lost: say so, and have its members begin again elsewhere. */
+void fl_merger_lost(struct fl_host *merger, const char *why);
+/** Do what is due. */
+OT_MUST_CHECK struct ot_err *fl_fleet_go_on_again(struct fl_fleet *fleet);
+/** When that is; UINT64_MAX: nothing waits. */
+uint64_t fl_fleet_again_due_ns(const struct fl_fleet *fleet);
+/** Nothing begins any more: who waits is lost. */
+OT_MUST_CHECK struct ot_err *fl_fleet_end_again(struct fl_fleet *fleet);
 
 /* spec.c */
 /** Take "ssh://[USER@]HOST/GUESTS" apart; the texts are @p arena's. */
@@ -222,8 +294,8 @@ OT_MUST_CHECK struct ot_err *fl_host_take_say(struct fl_host *h, const void *dat
 /** A sentence about a host, whose name is put in front of it; of another's choice, so it is made one line of
  * text. */
 void fl_host_say(struct fl_host *h, const char *text);
-/** The same for what its carrier says: @p arg is a struct fl_host. */
-void fl_host_hear(void *arg, const char *line);
+/** The same about something else, with a hint. */
+void fl_fleet_say(struct fl_fleet *fleet, const char *text, const char *hint);
 /** Lines of another's choice, in place: controls become '?'. */
 void fl_tame_lines(char *text);
 

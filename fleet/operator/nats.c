@@ -73,18 +73,20 @@ static struct ot_err *want(struct fl_invited *h, const struct fl_wanted *w)
 		   : ot_err_new(OT_ERR_LIMIT, "too many -g for host %s", h->known->name);
 }
 
-struct fl_invited *fl_calling_add(struct fl_calling *c, const struct fl_known_host *known)
+static struct ot_err *host_of(struct fl_calling *c, const struct fl_known_host *known,
+			      struct fl_invited **ret)
 {
-	for (size_t i = 0; i < c->nhosts; i++)
-		if (c->hosts[i].known == known)
-			return &c->hosts[i];
-	if (c->nhosts == FL_HOSTS_MAX)
+	*ret = ot_map_gets(&c->by_name, known->name);
+	if (*ret)
 		return NULL;
+	if (c->nhosts == FL_HOSTS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "more than %u hosts", FL_HOSTS_MAX);
 	struct fl_invited *h = &c->hosts[c->nhosts++];
 
-	*h = (struct fl_invited){ .known = known, .by_pattern = true };
+	*h = (struct fl_invited){ .known = known, .asks = FL_ASKS_RUN, .by_pattern = true };
 	ot_buf_init(&h->guests);
-	return h;
+	*ret = h;
+	return ot_map_puts(&c->by_name, known->name, h) ? NULL : ot_err_nomem();
 }
 
 static struct ot_err *choose(struct fl_calling *c, const struct fl_wanted *w)
@@ -94,10 +96,11 @@ static struct ot_err *choose(struct fl_calling *c, const struct fl_wanted *w)
 	for (size_t i = 0; i < c->known.count; i++) {
 		if (!dif_glob_match(w->hosts, c->known.items[i].name))
 			continue;
-		struct fl_invited *h = fl_calling_add(c, &c->known.items[i]);
+		struct fl_invited *h;
 
-		if (!h)
-			return ot_err_new(OT_ERR_LIMIT, "more than %u hosts", FL_HOSTS_MAX);
+		OT_TRY(host_of(c, &c->known.items[i], &h));
+		if (h->asks == FL_ASKS_MERGE)
+			continue;
 		OT_TRY(want(h, w));
 		found = true;
 	}
@@ -122,7 +125,7 @@ void fl_calling_request(const struct fl_calling *c, enum fl_asks asks, uint64_t 
 			struct fl_request *ret)
 {
 	uint64_t now = (uint64_t)time(NULL);
-	uint64_t back = asks == FL_ASKS_RUN ? SKEW_S : (FL_QUESTION_MAX_S - seconds);
+	uint64_t back = asks == FL_ASKS_WHO ? FL_QUESTION_MAX_S - seconds : SKEW_S;
 
 	*ret = (struct fl_request){ .protocol = FL_PROTOCOL,
 				    .asks = asks,
@@ -157,16 +160,12 @@ struct fl_invited *fl_calling_host(struct fl_calling *c, const struct fl_broker_
 	struct ot_arena arena; /* anybody's names are not kept */
 	const char *name;
 
-	ot_arena_init(&arena);
-	struct ot_err *err = fl_answer_host(m->data, m->len, &arena, &name);
-
-	c->forged += err != NULL;
-	for (size_t i = 0; !err && !found && i < c->nhosts; i++)
-		if (!strcmp(c->hosts[i].known->name, name))
-			found = &c->hosts[i];
-	ot_err_destroy(err);
-	ot_arena_deinit(&arena);
-	return found;
+	if (err) {
+		ot_err_destroy(err);
+		c->forged++;
+		return NULL;
+	}
+	return ot_map_gets(&c->by_name, name);
 }
 
 /* --- the course of it --------------------------------------------------------------------------------- */
@@ -259,7 +258,12 @@ static struct ot_err *add_all(struct fl_calling *c)
 		h->carrier = NULL;
 		OT_TRY(fl_fleet_add_sealed(c->fleet, carrier, seal, h->known->name, ot_buf_str(&h->guests)));
 	}
-	if (!c->fleet->nhosts)
+	return NULL;
+}
+
+static struct ot_err *check_some(const struct fl_calling *c)
+{
+	if (!c->fleet->nliving)
 		return ot_err_new(OT_ERR_NOT_FOUND,
 				  "no host has a guest that -g means and that can be traced");
 	return NULL;
@@ -267,13 +271,24 @@ static struct ot_err *add_all(struct fl_calling *c)
 
 static struct ot_err *call(struct fl_calling *c)
 {
+	const struct fl_nats_config *config = c->fleet->config.nats;
+
+	OT_TRY(read_files(c, config));
+	set_name(c);
+	if (config->mergers)
+		OT_TRY(fl_mergers_choose(c, config->mergers));
 	OT_TRY(choose_all(c));
 	OT_TRY(fl_calling_open(c));
 	OT_TRY(fl_nats_ask_who(c));
 	OT_TRY(tell_silent(c));
-	OT_TRY(fl_nats_invite_all(c));
-	OT_TRY(tell_silent(c));
-	return add_all(c);
+	if (config->mergers) {
+		OT_TRY(fl_mergers_invite(c));
+	} else {
+		OT_TRY(fl_nats_invite_all(c, c->hosts, c->nhosts));
+		OT_TRY(tell_silent(c));
+		OT_TRY(add_all(c));
+	}
+	return check_some(c);
 }
 
 static void tell_forged(const struct fl_calling *c)
@@ -288,14 +303,48 @@ static void tell_forged(const struct fl_calling *c)
 			     "somebody at the broker forges them, or repeats old ones");
 }
 
+static void forget(struct fl_invited *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		fl_carrier_destroy(all[i].carrier);
+		ot_buf_deinit(&all[i].guests);
+		sodium_memzero(all[i].secret, FL_PUBLIC);
+	}
+	free(all);
+}
+
+void fl_calling_destroy(struct fl_calling *c)
+{
+	if (!c)
+		return;
+	forget(c->hosts, c->nhosts);
+	forget(c->mergers, c->nmergers);
+	fl_inbox_close(c->answers);
+	fl_broker_unref(c->broker);
+	fl_identity_wipe(&c->identity);
+	ot_map_deinit(&c->by_name);
+	ot_arena_deinit(&c->arena);
+	free(c);
+}
+
 struct ot_err *fl_nats_invite(struct fl_fleet *fleet, int wake_fd)
 {
 	struct fl_calling *c;
 
-	OT_TRY(fl_calling_create(fleet, wake_fd, &c));
+	if (!c)
+		return ot_err_nomem();
+	c->fleet = fleet;
+	c->wake_fd = wake_fd;
+	ot_arena_init(&c->arena);
+	ot_map_init(&c->by_name);
+	fleet->calling = c;
 	struct ot_err *err = call(c);
 
 	tell_forged(c);
-	fl_calling_destroy(c);
+	/* who may have to be invited again needs it further on */
+	if (err || !c->nmergers) {
+		fleet->calling = NULL;
+		fl_calling_destroy(c);
+	}
 	return err;
 }

@@ -8,9 +8,10 @@
 #include "fleet/trust/known.h"
 #include "fleet/trust/sign.h"
 
-/* A host that is asked. */
+/* A host that is asked, or a merger. */
 struct fl_invited {
 	const struct fl_known_host *known;
+	enum fl_asks asks;    /* RUN or MERGE */
 	struct ot_buf guests; /* patterns, with blanks between them */
 	bool by_pattern;      /* no -g has its name: it is left out if it has no such guest */
 	bool present;         /* it has answered WHO, and has one */
@@ -30,9 +31,11 @@ struct fl_calling {
 	struct fl_inbox *answers;
 	char reply[FL_BROKER_SUBJECT];
 	char name[FL_TEXT_MAX + 1]; /* of the operator, user@host */
-	struct fl_invited *hosts;
-	size_t nhosts;
-	unsigned forged; /* answers that were not what they said */
+	struct fl_invited *hosts, *mergers;
+	size_t nhosts, nmergers;
+	size_t nwaiting;       /* of those that are being asked */
+	struct ot_map by_name; /* → struct fl_invited, of either kind */
+	unsigned forged;       /* answers that were not what they said */
 	int wake_fd;
 };
 
@@ -45,19 +48,27 @@ OT_MUST_CHECK struct ot_err *fl_nats_invite(struct fl_fleet *fleet, int wake_fd)
 OT_MUST_CHECK struct ot_err *fl_nats_ask_who(struct fl_calling *c);
 
 /* invite.c */
-/** RUN to all that are present. */
-OT_MUST_CHECK struct ot_err *fl_nats_invite_all(struct fl_calling *c);
+/** RUN or MERGE to those of @p all that are present; `silent` are those that do not answer. */
+OT_MUST_CHECK struct ot_err *fl_nats_invite_all(struct fl_calling *c, struct fl_invited *all, size_t n);
+/** Listen for @p h, and publish an invitation of it. */
+OT_MUST_CHECK struct ot_err *fl_nats_invite_one(struct fl_calling *c, struct fl_invited *h);
+/** An answer to one. *ret: whose it is; NULL: of none that waits for one. PERMISSION: it refuses. */
+OT_MUST_CHECK struct ot_err *fl_nats_take_answer(struct fl_calling *c, const struct fl_broker_message *m,
+						 struct fl_invited **ret);
+/** The channel to one that has accepted. */
+OT_MUST_CHECK struct ot_err *fl_nats_open(struct fl_invited *h, struct fl_channel **ret);
+/** Append MEMBER for @p h, with invitations for the merger's key @p ephemeral. */
+OT_MUST_CHECK struct ot_err *fl_calling_member(struct fl_calling *c, struct fl_invited *h, uint32_t number,
+					       const uint8_t ephemeral[FL_PUBLIC], struct ot_buf *out);
+
+/* mergers.c */
+/** Which are the mergers? Before hosts are chosen. */
+OT_MUST_CHECK struct ot_err *fl_mergers_choose(struct fl_calling *c, const char *patterns);
+/** Invite them, and give each its share of the hosts that are present; all go to the fleet. */
+OT_MUST_CHECK struct ot_err *fl_mergers_invite(struct fl_calling *c);
 
 /* nats.c */
-/** An operator of @p fleet, whose files are read; nobody is asked yet. */
-OT_MUST_CHECK struct ot_err *fl_calling_create(struct fl_fleet *fleet, int wake_fd, struct fl_calling **ret);
 void fl_calling_destroy(struct fl_calling *c);
-/** The host among those that are asked; NULL: there are too many. */
-struct fl_invited *fl_calling_add(struct fl_calling *c, const struct fl_known_host *known);
-/** Host number @p i is asked no more; the last one takes its place. */
-void fl_calling_drop(struct fl_calling *c, size_t i);
-/** Connect to the broker. */
-OT_MUST_CHECK struct ot_err *fl_calling_open(struct fl_calling *c);
 /** A request of @p c's operator that holds for @p seconds. */
 void fl_calling_request(const struct fl_calling *c, enum fl_asks asks, uint64_t seconds,
 			struct fl_request *ret);

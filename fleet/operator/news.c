@@ -37,6 +37,17 @@ void fl_host_say(struct fl_host *h, const char *text)
 	h->fleet->config.say(h->fleet->config.arg, line, NULL);
 }
 
+void fl_fleet_say(struct fl_fleet *fleet, const char *text, const char *hint)
+{
+	ot_auto_free char *line = strdup(text), *more = strdup(hint);
+
+	if (!fleet->config.say || !line || !more)
+		return;
+	ot_utf8_tame_string(line);
+	ot_utf8_tame_string(more);
+	fleet->config.say(fleet->config.arg, line, more);
+}
+
 /* A host that talks without end is one that says nothing. */
 static bool may_say(struct fl_host *h)
 {
@@ -169,8 +180,11 @@ struct ot_err *fl_host_take_guest(struct fl_host *h, const void *data, size_t le
 		err = ot_err_new(OT_ERR_BAD_DATA, "a guest that there is not");
 	if (!err)
 		err = name_guest(h, &h->there[m.guest], &m);
-	if (!err)
-		err = take_news(h, &h->there[m.guest], &m);
+	if (!err) {
+		h->there[m.guest].is_here = m.joined;
+		if (h->state >= FL_HOST_STARTING && !h->merger)
+			tell(h, &h->there[m.guest], &m);
+	}
 	ot_arena_deinit(&arena);
 	return err;
 }

@@ -13,13 +13,10 @@ struct ot_err *fl_fleet_wait(struct fl_fleet *fleet, int wake_fd, uint64_t until
 {
 	struct pollfd fds[2] = { { .fd = fleet->set, .events = POLLIN },
 				 { .fd = wake_fd, .events = POLLIN } };
-	uint64_t due = until_ns;
+	uint64_t due = fl_fleet_links_due_ns(fleet);
 
-	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		if (fleet->hosts[i]->link && fl_link_due_ns(fleet->hosts[i]->link) < due)
-			due = fl_link_due_ns(fleet->hosts[i]->link);
 	*ret_woken = false;
-	if (poll(fds, 2, ot_ms_until(due)) < 0)
+	if (poll(fds, 2, ot_ms_until(due < until_ns ? due : until_ns)) < 0)
 		return errno == EINTR ? NULL : ot_err_os(errno, "poll");
 	*ret_woken = fds[1].revents != 0;
 	return NULL;
@@ -27,12 +24,12 @@ struct ot_err *fl_fleet_wait(struct fl_fleet *fleet, int wake_fd, uint64_t until
 
 /* --- RUN ------------------------------------------------------------------------------------------------ */
 
-/* The one that is waited for; NULL: all have answered. */
-static struct fl_host *slowest(const struct fl_fleet *fleet, enum fl_host_state state)
+/* The one that is waited for; NULL: all have answered. *from: those before have. */
+static struct fl_host *slowest(const struct fl_fleet *fleet, enum fl_host_state state, uint32_t *from)
 {
-	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		if (fleet->hosts[i]->state < state)
-			return fleet->hosts[i];
+	for (; *from < fleet->nhosts; (*from)++)
+		if (fleet->hosts[*from]->state < state && !fleet->hosts[*from]->is_again)
+			return fleet->hosts[*from];
 	return NULL;
 }
 
@@ -41,14 +38,19 @@ static struct ot_err *named(const struct fl_host *h, struct ot_err *err)
 {
 	bool of_program = err && ot_err_code(err) == OT_ERR_SYNTAX;
 
-	return h->fleet->nhosts == 1 && of_program ? err : ot_err_prefix(err, "host %s", h->name);
+	if (h->merger)
+		return ot_err_prefix(err, "merger %s", h->name);
+	return h->fleet->nliving == 1 && of_program ? err : ot_err_prefix(err, "host %s", h->name);
 }
 
 static struct ot_err *pump_all(struct fl_fleet *fleet)
 {
-	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		OT_TRY(named(fleet->hosts[i], fl_host_pump_strictly(fleet->hosts[i])));
-	return NULL;
+	for (uint32_t i = 0; i < fleet->nlinked; i++)
+		OT_TRY(named(fleet->linked[i], fl_host_pump_strictly(fleet->linked[i])));
+	struct ot_err *err = fleet->refused;
+
+	fleet->refused = NULL;
+	return err;
 }
 
 static struct ot_err *read_scripts(const struct con_texts *texts)
@@ -64,6 +66,7 @@ static struct ot_err *prepare(struct fl_fleet *fleet, int wake_fd)
 {
 	const uint64_t until = ot_now_ns() + FL_PREPARE_NS;
 	const struct fl_host *said = NULL, *h;
+	uint32_t from = 0;
 	bool woken;
 
 	OT_TRY(read_scripts(fleet->config.texts));
@@ -72,7 +75,7 @@ static struct ot_err *prepare(struct fl_fleet *fleet, int wake_fd)
 	if (fleet->nwanted)
 		OT_TRY(fl_nats_invite(fleet, wake_fd));
 	OT_TRY(pump_all(fleet));
-	while ((h = slowest(fleet, FL_HOST_READY))) {
+	while ((h = slowest(fleet, FL_HOST_READY, &from))) {
 		if (h != said && fleet->config.progress)
 			fleet->config.progress("waiting for host", h->name);
 		said = h;
@@ -89,8 +92,10 @@ static struct ot_err *prepare(struct fl_fleet *fleet, int wake_fd)
 
 struct ot_err *fl_fleet_prepare(struct fl_fleet *fleet, int wake_fd)
 {
+	fleet->is_strict = true;
 	struct ot_err *err = prepare(fleet, wake_fd);
 
+	fleet->is_strict = false;
 	if (fleet->config.progress)
 		fleet->config.progress(NULL, NULL);
 	return err;
@@ -109,14 +114,16 @@ struct ot_err *fl_fleet_start(struct fl_fleet *fleet)
 {
 	const uint64_t until = ot_now_ns() + FL_PREPARE_NS;
 	const struct fl_host *h;
+	uint32_t from = 0;
 	bool woken, exited;
 	int status;
 
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		OT_TRY(named(fleet->hosts[i], fl_host_begin(fleet->hosts[i])));
+		if (!fl_host_is_over(fleet->hosts[i]))
+			OT_TRY(named(fleet->hosts[i], fl_host_begin(fleet->hosts[i])));
 	fleet->is_started = true;
 	OT_TRY(pump_all(fleet));
-	while ((h = slowest(fleet, FL_HOST_RUNNING))) {
+	while ((h = slowest(fleet, FL_HOST_RUNNING, &from))) {
 		if (ot_now_ns() >= until)
 			return ot_err_new(OT_ERR_NOT_FOUND, "host %s has not begun for half a minute",
 					  h->name);
@@ -130,20 +137,37 @@ struct ot_err *fl_fleet_start(struct fl_fleet *fleet)
 
 static struct ot_err *ask_to_stop(struct fl_fleet *fleet)
 {
+	fleet->is_stopping = true;
+	OT_TRY(fl_fleet_end_again(fleet));
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		if (!fl_host_is_over(fleet->hosts[i]))
+		if (!fl_host_is_over(fleet->hosts[i]) && !fleet->hosts[i]->merger)
 			OT_TRY(fl_host_ask_to_stop(fleet->hosts[i]));
 	return NULL;
 }
 
 static void lose_slow(struct fl_fleet *fleet)
 {
-	for (uint32_t i = 0; i < fleet->nhosts; i++) {
-		struct fl_host *h = fleet->hosts[i];
+	for (uint32_t i = 0; i < fleet->nhosts; i++)
+		if (!fl_host_is_over(fleet->hosts[i]) && !fleet->hosts[i]->merger)
+			fl_host_lose(fleet->hosts[i], "it does not end");
+}
 
-		if (!fl_host_is_over(h) && ot_now_ns() - h->stopped_ns > FL_ENDING_NS)
-			fl_host_lose(h, "it does not end");
+/* Nothing of theirs is missing any more: a merger that does not end is not waited for for long. */
+static struct ot_err *stop_mergers(struct fl_fleet *fleet)
+{
+	const uint64_t until = ot_now_ns() + FL_PARTING_NS;
+	uint32_t from = 0;
+	bool woken, exited;
+	int status;
+
+	for (uint32_t i = 0; i < fleet->nlinked; i++)
+		if (fleet->linked[i]->merger && !fl_host_is_over(fleet->linked[i]))
+			OT_TRY(fl_host_ask_to_stop(fleet->linked[i]));
+	while (slowest(fleet, FL_HOST_ENDED, &from) && ot_now_ns() < until) {
+		OT_TRY(fl_fleet_wait(fleet, -1, until, &woken));
+		OT_TRY(fl_fleet_take(fleet, &exited, &status));
 	}
+	return NULL;
 }
 
 struct ot_err *fl_fleet_stop(struct fl_fleet *fleet, bool (*impatient)(void *arg), void *arg)
@@ -153,14 +177,17 @@ struct ot_err *fl_fleet_stop(struct fl_fleet *fleet, bool (*impatient)(void *arg
 
 	if (!fleet->is_started)
 		return NULL;
-	OT_TRY(fl_follow_stop(fleet));
+	const uint64_t until = ot_now_ns() + FL_ENDING_NS;
 	OT_TRY(ask_to_stop(fleet));
 	OT_TRY(fl_fleet_take(fleet, &exited, &status));
-	while (slowest(fleet, FL_HOST_ENDED) && !(impatient && impatient(arg))) {
+	while (!fl_fleet_has_ended(fleet) && !(impatient && impatient(arg))) {
 		OT_TRY(fl_fleet_wait(fleet, -1, ot_now_ns() + 100000000, &woken));
 		OT_TRY(fl_fleet_take(fleet, &exited, &status));
-		lose_slow(fleet);
+		if (ot_now_ns() > until)
+			lose_slow(fleet);
 	}
+	if (fl_fleet_has_ended(fleet))
+		OT_TRY(stop_mergers(fleet));
 	fleet->order.waits = false;
 	return fl_order_release(&fleet->order, UINT64_MAX, ot_now_ns());
 }

@@ -76,8 +76,10 @@ struct ot_err *fl_host_take_program(struct fl_host *h, const void *data, size_t 
 	struct fl_program m;
 	struct ot_arena arena;
 
-	if (h->nprograms == FL_PROGRAMS_MAX)
+	if (h->nprograms == (h->merger ? FL_MERGED_MAX : FL_PROGRAMS_MAX))
 		return ot_err_new(OT_ERR_BAD_DATA, "more programs than guests");
+	if (!ot_grow(&h->programs, &h->programs_cap, h->nprograms + 1, sizeof(struct fl_program_there *)))
+		return ot_err_nomem();
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return ot_err_nomem();

@@ -37,7 +37,8 @@ struct ot_err *fl_host_qualify(struct fl_host *h, const struct vp_enabled *ecb, 
 	struct ot_buf *copy = &h->fleet->qualified;
 	const char *name = h->there[(ecb->guest - FL_GUEST_BASE) % VP_GUESTS_MAX].name;
 
-	if (!any(ecb, recs, n))
+	/* in a merger's sums it has that already */
+	if (h->merger || !any(ecb, recs, n))
 		return NULL;
 	ot_buf_clear(copy);
 	ot_buf_append(copy, data->data, data->len);

@@ -18,6 +18,17 @@ static uint64_t lateness(const struct fl_host *h)
 		   : 0;
 }
 
+/* Mergers are counted by themselves. */
+static bool is_counted(const struct fl_host *h)
+{
+	return !h->merger && h->state != FL_HOST_LEFT_OUT;
+}
+
+static bool is_lost(const struct fl_host *h)
+{
+	return is_counted(h) && h->state != FL_HOST_ENDED;
+}
+
 static void put_lost(const struct fl_fleet *fleet, uint32_t lost, struct ot_buf *out)
 {
 	const uint64_t now = ot_now_ns();
@@ -27,7 +38,7 @@ static void put_lost(const struct fl_fleet *fleet, uint32_t lost, struct ot_buf 
 	for (uint32_t i = 0; i < fleet->nhosts; i++) {
 		const struct fl_host *h = fleet->hosts[i];
 
-		if (h->state == FL_HOST_ENDED || ++named > NAMED_MAX)
+		if (!is_lost(h) || ++named > NAMED_MAX)
 			continue;
 		ot_buf_printf(out, "%s %s, last heard %.0f s ago", named == 1 ? ":" : ";", h->name,
 			      seconds(now - h->heard_ns));
@@ -38,7 +49,7 @@ static void put_lost(const struct fl_fleet *fleet, uint32_t lost, struct ot_buf 
 
 bool fl_fleet_report(const struct fl_fleet *fleet, struct ot_buf *out)
 {
-	uint32_t count = 0, whole = 0, late = 0, lost = 0, failed = 0;
+	uint32_t all = 0, whole = 0, late = 0, lost = 0, failed = 0;
 	uint64_t latest = 0;
 
 	if (!fleet->is_started)
@@ -47,19 +58,16 @@ bool fl_fleet_report(const struct fl_fleet *fleet, struct ot_buf *out)
 		const struct fl_host *h = fleet->hosts[i];
 		const uint64_t ns = lateness(h);
 
-		const bool has_failed = h->failed || (h->has_moved && fl_follow_lost(h));
-
-		/* a further session with a host is not another host, and has nothing to say if it was fine */
-		if (h->follows && h->state == FL_HOST_ENDED && !has_failed)
+		if (!is_counted(h))
 			continue;
-		count++;
-		lost += h->state != FL_HOST_ENDED;
+		all++;
+		lost += is_lost(h);
 		late += ns > FL_LATE_NS;
 		failed += has_failed;
 		whole += h->state == FL_HOST_ENDED && ns <= FL_LATE_NS && !has_failed;
 		latest = ns > latest ? ns : latest;
 	}
-	if (whole == count)
+	if (whole == all && !fleet->nuncertain)
 		return true;
 	ot_buf_printf(out, "hosts: %u whole", whole);
 	if (late)
@@ -68,5 +76,8 @@ bool fl_fleet_report(const struct fl_fleet *fleet, struct ot_buf *out)
 		ot_buf_printf(out, ", %u failed", failed);
 	if (lost)
 		put_lost(fleet, lost, out);
-	return !lost && !failed;
+	if (fleet->nuncertain)
+		ot_buf_printf(out, "; %u merger%s lost", fleet->nuncertain,
+			      fleet->nuncertain == 1 ? "" : "s");
+	return !lost && !failed && !fleet->nuncertain;
 }
