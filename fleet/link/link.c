@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "fleet/link/receiving.h"
 #include "fleet/link/sending.h"
+#include "fleet/link/zeros.h"
 
 /* Packets that one poll takes: the other side can't hold its user there. */
 #define TAKEN_AT_ONCE (4 * FL_WINDOW)
@@ -24,7 +25,7 @@ struct fl_link {
 	uint64_t sent_ns, heard_ns; /* when something was last */
 	bool owes;                  /* something came that is not acknowledged */
 	bool has_more;              /* packets may be left that poll did not take */
-	struct ot_buf packet, sealed, opened;
+	struct ot_buf packet, sealed, opened, packed, unpacked;
 	/* How it ended: each further poll says so again. */
 	enum ot_err_code failure; /* 0: it has not */
 	int failure_errno;
@@ -70,6 +71,8 @@ void fl_link_destroy(struct fl_link *link)
 	ot_buf_deinit(&link->packet);
 	ot_buf_deinit(&link->sealed);
 	ot_buf_deinit(&link->opened);
+	ot_buf_deinit(&link->packed);
+	ot_buf_deinit(&link->unpacked);
 	free(link);
 }
 
@@ -91,6 +94,19 @@ static bool is_busy(const struct fl_link *link)
 	return link->carrier->ops->busy && link->carrier->ops->busy(link->carrier);
 }
 
+static struct ot_err *unpack(struct fl_link *link, struct fl_packet *p)
+{
+	struct ot_buf *out = &link->unpacked;
+
+	if (!fl_zeros_unpack(p->payload.data, p->payload.len, FL_PAYLOAD_MAX, out) || !out->len) {
+		if (out->failed)
+			return ot_err_nomem();
+		return ot_err_new(OT_ERR_BAD_DATA, "the other end sent a packet that can't be unpacked");
+	}
+	p->payload = (struct fl_bytes){ (const uint8_t *)out->data, (uint32_t)out->len };
+	return NULL;
+}
+
 /* Take one packet as the carrier has it. */
 static struct ot_err *take(struct fl_link *link, const void *data, size_t len)
 {
@@ -104,6 +120,8 @@ static struct ot_err *take(struct fl_link *link, const void *data, size_t len)
 	}
 	if (!fl_packet_get(data, len, &p))
 		return ot_err_new(OT_ERR_BAD_DATA, "the other end sent %zu bytes that are no packet", len);
+	if (p.is_packed)
+		OT_TRY(unpack(link, &p));
 	link->heard_ns = link->now(link->now_arg);
 	OT_TRY(fl_sending_taken(&link->sending, &p, link->heard_ns));
 	if (p.number)
@@ -132,6 +150,10 @@ static struct ot_err *send_packet(struct fl_link *link, struct fl_packet *p, uin
 	struct ot_buf *out = &link->packet;
 
 	fl_receiving_tell(&link->receiving, p);
+	p->is_packed = fl_zeros_pack(p->payload.data, p->payload.len, &link->packed);
+	if (p->is_packed)
+		p->payload =
+		    (struct fl_bytes){ (const uint8_t *)link->packed.data, (uint32_t)link->packed.len };
 	ot_buf_clear(out);
 	fl_packet_put(out, p);
 	if (link->seal && !out->failed) {

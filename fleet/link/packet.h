@@ -7,6 +7,8 @@
  * `number` orders the stretches. `turn` counts what this side has sent, whatever it was: the other side says
  * the highest turn that it heard, so a packet that isn't acknowledged, while later ones were heard, is known
  * to be lost long before its time is up.
+ *
+ * A stretch travels without its zeros (zeros.h) where that is shorter. Another magic number says so.
  */
 #ifndef FLEET_LINK_PACKET_H
 #define FLEET_LINK_PACKET_H
@@ -25,6 +27,7 @@ struct fl_packet {
 	uint64_t taken;  /* all numbers up to it have come */
 	uint64_t heard;  /* the highest turn of the other side's that has come */
 	struct fl_bytes payload;
+	bool is_packed; /* the payload's zeros are left out */
 };
 
 /** Append it to @p out. */

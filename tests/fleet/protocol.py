@@ -11,6 +11,7 @@ KINDS = ("", "HELLO", "RUN", "REFUSED", "PROGRAM", "ENABLED", "READY", "START", 
          "FAULTS", "DROPS", "OVERLOAD", "GUEST", "SAY", "STOP", "ENDED")
 PROTOCOL = 2
 MAGIC = 0x316C464F
+MAGIC_PACKED = 0x7A6C464F
 HEADER = struct.Struct("<IIQQQQ")
 WINDOW = 16
 STRETCH_MAX = 200 << 10  # bytes of a message in one packet
@@ -96,6 +97,16 @@ def decode(kind, data):
     return values
 
 
+def unpack(data):
+    """The bytes that some stand for whose zeros are left out."""
+    out, at = b"", 0
+    while at < len(data):
+        end = at + 1 + data[at]
+        out += data[at + 1:end] + bytes(data[end])
+        at = end + 1
+    return out
+
+
 class Worker:
     """A worker in a process of its own, and the operator's end of its link."""
 
@@ -132,12 +143,12 @@ class Worker:
             self.packet(self.number, stream[at:at + STRETCH_MAX])
 
     def read_packet(self, packet):
-        magic, _, number, turn, acknowledged, _ = HEADER.unpack_from(packet)
-        assert magic == MAGIC, packet[:HEADER.size]
-        self.acknowledged = max(self.acknowledged, acknowledged)
+        magic, _, number, turn, _, _ = HEADER.unpack_from(packet)
+        assert magic in (MAGIC, MAGIC_PACKED), packet[:HEADER.size]
         self.heard = max(self.heard, turn)
         if number > self.taken:
-            self.held[number] = packet[HEADER.size:]
+            payload = packet[HEADER.size:]
+            self.held[number] = unpack(payload) if magic == MAGIC_PACKED else payload
         while self.taken + 1 in self.held:
             self.taken += 1
             self.stream += self.held.pop(self.taken)
