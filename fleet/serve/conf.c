@@ -18,6 +18,7 @@ struct reading {
 	struct fl_conf_operator *operator; /* NULL before the first */
 	size_t cap;
 	uint64_t seen; /* bits of `settings`: of the host, and of the present operator */
+	bool merges;   /* operators need no rights */
 };
 
 typedef struct ot_err *setting(struct reading *r);
@@ -138,7 +139,7 @@ static struct ot_err *check_operator(const struct reading *r)
 {
 	const struct fl_conf_operator *o = r->operator;
 
-	if (o && (!o->guests.count || !o->providers.count))
+	if (o && !r->merges && (!o->guests.count || !o->providers.count))
 		return ot_err_new(OT_ERR_SYNTAX,
 				  "%s:%u: operator %s has no line \"%s\", and may trace nothing",
 				  r->lines.path, o->line, o->name, o->guests.count ? "providers" : "guests");
@@ -241,13 +242,13 @@ static struct ot_err *set_own_name(struct fl_conf *conf, struct ot_arena *arena)
 	return conf->name ? NULL : ot_err_nomem();
 }
 
-struct ot_err *fl_conf_read(const char *path, struct ot_arena *arena, struct fl_conf *ret)
+static struct ot_err *read_conf(const char *path, bool merges, struct ot_arena *arena, struct fl_conf *ret)
 {
-	struct fl_conf conf = { .key = FL_HOST_KEY_PATH,
-				.state = FL_STATE_PATH,
+	struct fl_conf conf = { .key = merges ? FL_MERGE_KEY_PATH : FL_HOST_KEY_PATH,
+				.state = merges ? FL_MERGE_STATE_PATH : FL_STATE_PATH,
 				.standing = FL_STANDING_PATH,
 				.workers = FL_WORKERS };
-	struct reading r = { .arena = arena, .conf = &conf };
+	struct reading r = { .arena = arena, .conf = &conf, .merges = merges };
 
 	conf.operators = ot_arena_alloc(arena, FL_OPERATORS_MAX * sizeof(*conf.operators));
 	if (!conf.operators)
@@ -264,6 +265,16 @@ struct ot_err *fl_conf_read(const char *path, struct ot_arena *arena, struct fl_
 		OT_TRY(set_own_name(&conf, arena));
 	*ret = conf;
 	return NULL;
+}
+
+struct ot_err *fl_conf_read(const char *path, struct ot_arena *arena, struct fl_conf *ret)
+{
+	return read_conf(path, false, arena, ret);
+}
+
+struct ot_err *fl_conf_read_merger(const char *path, struct ot_arena *arena, struct fl_conf *ret)
+{
+	return read_conf(path, true, arena, ret);
 }
 
 const struct fl_conf_operator *fl_conf_find(const struct fl_conf *conf, const uint8_t key[FL_PUBLIC])

@@ -10,13 +10,17 @@
 #include "base/arena.h"
 #include "fleet/trust/keys.h"
 
-#define FL_CONF_PATH     "/etc/outsight/serve.conf"
-#define FL_HOST_KEY_PATH "/etc/outsight/host.key"
-#define FL_STATE_PATH    "/var/lib/outsight"
-#define FL_STANDING_PATH "/etc/outsight/standing.d"
-#define FL_OPERATORS_MAX 64u
-#define FL_WORKERS       8u
-#define FL_WORKERS_MAX   256u
+#define FL_CONF_PATH        "/etc/outsight/serve.conf"
+#define FL_HOST_KEY_PATH    "/etc/outsight/host.key"
+#define FL_STATE_PATH       "/var/lib/outsight"
+#define FL_STANDING_PATH    "/etc/outsight/standing.d"
+/* The same of a merger, whose user has no right but to its folder. */
+#define FL_MERGE_CONF_PATH  "/etc/outsight/merge.conf"
+#define FL_MERGE_KEY_PATH   "/var/lib/outsight-merge/merge.key"
+#define FL_MERGE_STATE_PATH "/var/lib/outsight-merge"
+#define FL_OPERATORS_MAX    64u
+#define FL_WORKERS          8u
+#define FL_WORKERS_MAX      256u
 
 /* Patterns, as D has them. */
 struct fl_patterns {
@@ -57,6 +61,9 @@ struct fl_conf {
 /** Read @p path; everything is in @p arena. SYNTAX, with the line; PERMISSION: others could have written it.
  */
 OT_MUST_CHECK struct ot_err *fl_conf_read(const char *path, struct ot_arena *arena, struct fl_conf *ret);
+/** The same for a merger: other defaults, and operators need no more than their keys. */
+OT_MUST_CHECK struct ot_err *fl_conf_read_merger(const char *path, struct ot_arena *arena,
+						 struct fl_conf *ret);
 /** The operator with this key; NULL: none. */
 const struct fl_conf_operator *fl_conf_find(const struct fl_conf *conf, const uint8_t key[FL_PUBLIC]);
 /** May both do the same? */

@@ -37,6 +37,7 @@ struct daemon {
 	struct fl_inbox *who, *run;
 	int signals;
 	bool ending, metrics_only;
+	bool merges; /* it has no guests, and no metrics */
 };
 
 static void log_line(void *arg, const char *line)
@@ -85,6 +86,7 @@ static struct ot_err *begin_session(struct daemon *d, const struct fl_gate_resul
 	};
 
 	fl_session_text(result->request.digest, session);
+	ticket.merges = d->merges;
 	memcpy(ticket.operator, result->request.signer, FL_PUBLIC);
 	memcpy(ticket.run, result->request.run, FL_DIGEST);
 	memcpy(ticket.public, result->public, FL_PUBLIC);
@@ -134,6 +136,11 @@ static void take_request(void *arg, const struct fl_broker_message *m)
 
 /* --- signals ------------------------------------------------------------------------------------------ */
 
+static struct ot_err *read_conf(const struct daemon *d, struct ot_arena *arena, struct fl_conf *ret)
+{
+	return (d->merges ? fl_conf_read_merger : fl_conf_read)(d->conf_path, arena, ret);
+}
+
 /* What stays as it was begun with: the host's name, key, folder and broker. */
 static void reload(struct daemon *d)
 {
@@ -141,7 +148,7 @@ static void reload(struct daemon *d)
 	struct fl_conf conf;
 
 	ot_arena_init(&arena);
-	struct ot_err *err = fl_conf_read(d->conf_path, &arena, &conf);
+	struct ot_err *err = read_conf(d, &arena, &conf);
 
 	if (err) {
 		log_error("serve.conf is not read again", err);
@@ -185,7 +192,7 @@ static struct ot_err *hold_signals(struct daemon *d)
 /* A host without a broker, whose metrics are wanted: it needs no key either, and no process beside it. */
 static bool serves_metrics_only(const struct daemon *d, const char *nats)
 {
-	return !nats && !d->conf.nats && d->conf.metrics.any.sa_family;
+	return !d->merges && !nats && !d->conf.nats && d->conf.metrics.any.sa_family;
 }
 
 static struct ot_err *choose_broker(struct daemon *d, const char *nats)
@@ -207,7 +214,8 @@ static struct ot_err *subscribe(struct daemon *d)
 	char subject[FL_BROKER_SUBJECT];
 
 	OT_TRY(fl_broker_connect(&config, &d->broker));
-	OT_TRY(fl_inbox_open(d->broker, SUBJECT_WHO, &d->who));
+	if (!d->merges) /* whose guests are whose is nothing to ask it */
+		OT_TRY(fl_inbox_open(d->broker, SUBJECT_WHO, &d->who));
 	snprintf(subject, sizeof(subject), SUBJECT_RUN "%s", d->conf.name);
 	return fl_inbox_open(d->broker, subject, &d->run);
 }
@@ -215,7 +223,7 @@ static struct ot_err *subscribe(struct daemon *d)
 static struct ot_err *open_all(struct daemon *d, const char *nats)
 {
 	OT_TRY(fl_trust_start());
-	OT_TRY(fl_conf_read(d->conf_path, &d->arena, &d->conf));
+	OT_TRY(read_conf(d, &d->arena, &d->conf));
 	d->metrics_only = serves_metrics_only(d, nats);
 	if (d->metrics_only)
 		return NULL;
@@ -223,8 +231,9 @@ static struct ot_err *open_all(struct daemon *d, const char *nats)
 	OT_TRY(fl_identity_read(d->conf.key, &d->identity));
 	OT_TRY(fl_replay_open(d->conf.state, (uint64_t)time(NULL), &d->gate.replay));
 	OT_TRY(hold_signals(d));
-	if (d->conf.metrics.any.sa_family)
+	if (d->conf.metrics.any.sa_family && !d->merges)
 		OT_TRY(fl_metrics_open(&d->metrics));
+	d->gate.merges = d->merges;
 	d->gate.conf = &d->conf;
 	d->gate.identity = &d->identity;
 	d->gate.log = log_line;
@@ -241,7 +250,8 @@ static void log_begin(struct daemon *d)
 	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
 
 	ot_buf_init(&line);
-	ot_buf_printf(&line, "fleet: %s serves %zu operators%s", d->conf.name, d->conf.noperators,
+	ot_buf_printf(&line, "fleet: %s %s %zu operators%s", d->conf.name,
+		      d->merges ? "merges for" : "serves", d->conf.noperators,
 		      fl_broker_flush(d->broker, REACHED_MS) ? "" : ", once its broker can be reached");
 	fl_serve_log(ot_buf_str(&line));
 }
@@ -272,9 +282,8 @@ static void loop(struct daemon *d)
 	while (!d->ending) {
 		int ms = step_children(d);
 		struct pollfd p[] = { { d->signals, POLLIN, 0 },
-				      { fl_inbox_fd(d->who), POLLIN, 0 },
-				      { fl_inbox_fd(d->run), POLLIN, 0 },
-				      { d->guests.fd, POLLIN, 0 } };
+				      { d->who ? fl_inbox_fd(d->who) : -1, POLLIN, 0 },
+				      { fl_inbox_fd(d->run), POLLIN, 0 } };
 
 		poll(p, OT_ARRAY_SIZE(p), ms);
 		take_signals(d);
@@ -285,7 +294,7 @@ static void loop(struct daemon *d)
 		/* an invitation is not behind a flood of questions */
 		if (fl_inbox_next(d->run, &m))
 			take_request(d, &m);
-		if (fl_inbox_next(d->who, &m))
+		if (d->who && fl_inbox_next(d->who, &m))
 			take_request(d, &m);
 	}
 }
@@ -307,14 +316,16 @@ static void close_all(struct daemon *d)
 	ot_arena_deinit(&d->arena);
 }
 
-int fl_serve_daemon(const char *conf_path, const char *nats)
+int fl_serve_daemon(const char *conf_path, const char *nats, bool merges)
 {
 	static struct daemon d;
 	int status = FL_EXIT_OK;
 
 	/* no core file has this host's key, and no other process of its user reads it */
 	prctl(PR_SET_DUMPABLE, 0);
-	d = (struct daemon){ .conf_path = conf_path, .signals = -1, .metrics = { .counts_fd = -1 } };
+	d = (struct daemon){
+		.conf_path = conf_path, .signals = -1, .metrics = { .counts_fd = -1 }, .merges = merges
+	};
 	ot_arena_init(&d.arena);
 	fl_guests_init(&d.guests);
 	struct ot_err *err = open_all(&d, nats);

@@ -46,6 +46,11 @@ static void log_stranger(struct fl_gate *gate, const char *why, uint64_t now)
 	gate->log(gate->arg, ot_buf_str(&line));
 }
 
+static const char *asked(enum fl_asks asks)
+{
+	return asks == FL_ASKS_RUN ? "run" : asks == FL_ASKS_MERGE ? "merge" : "who";
+}
+
 /* What a known operator asks, and what becomes of it. */
 static void log_request(struct fl_gate *gate, const struct fl_conf_operator *operator,
 			const struct fl_request * request, const char *outcome, const char *why)
@@ -58,9 +63,13 @@ static void log_request(struct fl_gate *gate, const struct fl_conf_operator *ope
 	ot_buf_init(&line);
 	ot_buf_printf(&line, "fleet: %s: operator=%s as=\"", outcome, operator->name);
 	ot_log_put_text(&line, request->operator, TEXT_KEPT);
-	ot_buf_printf(&line, "\" asks=%s guests=\"", request->asks == FL_ASKS_RUN ? "run" : "who");
-	ot_log_put_text(&line, request->guests, TEXT_KEPT);
-	ot_buf_printf(&line, "\" session=%s", session);
+	ot_buf_printf(&line, "\" asks=%s", asked(request->asks));
+	if (request->asks != FL_ASKS_MERGE) {
+		ot_buf_puts(&line, " guests=\"");
+		ot_log_put_text(&line, request->guests, TEXT_KEPT);
+		ot_buf_putc(&line, '"');
+	}
+	ot_buf_printf(&line, " session=%s", session);
 	if (request->asks == FL_ASKS_RUN)
 		ot_buf_printf(&line, " run=%s", run);
 	if (why) {
@@ -123,7 +132,13 @@ static struct ot_err *refuse(struct fl_gate *gate, enum fl_reason reason, struct
 {
 	gate->refused++;
 	log_request(gate, ret->operator, & ret->request, "refused", ot_err_message(why));
-	return answer_refused(gate, reason, why, ret);
+	struct ot_err *err = NULL;
+
+	/* who asks which guests there are and may not is not told anything */
+	if (ret->request.asks != FL_ASKS_WHO)
+		err = answer_verdict(gate, &(struct fl_verdict){ false, reason, ot_err_message(why) }, ret);
+	ot_err_destroy(why);
+	return err;
 }
 
 static struct ot_err *tell_guests(struct fl_gate *gate, struct fl_gate_result *ret)
@@ -159,6 +174,16 @@ static struct ot_err *take_invitation(struct fl_gate *gate, uint64_t now, struct
 	return NULL;
 }
 
+/* A host has guests and merges nothing; a merger, the other way round. */
+static struct ot_err *check_kind(const struct fl_gate *gate, enum fl_asks asks)
+{
+	if (gate->merges == (asks == FL_ASKS_MERGE))
+		return NULL;
+	return ot_err_new(OT_ERR_PERMISSION, gate->merges
+						 ? "this is a merger, and has no guests"
+						 : "this is no merger: outsight-serve --merge is one");
+}
+
 static struct ot_err *take_request(struct fl_gate *gate, uint64_t now, struct fl_gate_result *ret)
 {
 	/* everybody hears WHO; RUN comes under one host's name */
@@ -166,10 +191,11 @@ static struct ot_err *take_request(struct fl_gate *gate, uint64_t now, struct fl
 		return NULL;
 	struct ot_err *why = fl_request_check(&ret->request, gate->conf->name, now);
 
-	if (why) {
-		log_repeated(gate, ret, ot_err_message(why), now);
-		return answer_refused(gate, FL_REASON_TRUST, why, ret);
-	}
+	if (why)
+		return refuse(gate, FL_REASON_TRUST, why, ret);
+	why = check_kind(gate, ret->request.asks);
+	if (why)
+		return refuse(gate, FL_REASON_POLICY, why, ret);
 	fl_ephemeral_make(ret->public, ret->secret);
 	if (ret->request.asks == FL_ASKS_WHO)
 		return tell_guests(gate, ret);

@@ -23,6 +23,7 @@ struct fl_gate {
 	const struct fl_conf *conf;
 	const struct fl_identity *identity;
 	struct fl_replay *replay;
+	bool merges; /* hosts of an operator's (FL_ASKS_MERGE), and has no guests */
 	/** A line for the host's log. */
 	void (*log)(void *arg, const char *line);
 	/** Append the guests of this host that @p operator may trace and @p pattern means

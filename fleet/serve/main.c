@@ -9,15 +9,17 @@
 #include "fleet/serve/serve.h"
 
 static const char usage[] =
-    "Usage: outsight-serve [--conf FILE] [--nats URL] [--verbose]\n"
-    "       outsight-serve --check [--conf FILE]\n"
+    "Usage: outsight-serve [--merge] [--conf FILE] [--nats URL] [--verbose]\n"
+    "       outsight-serve --check [--merge] [--conf FILE]\n"
     "       outsight-serve --stdio\n"
     "       outsight-serve --make-key FILE | --show-key FILE\n"
     "       outsight-serve --help | --version\n"
     "\n"
     "Without --stdio: the guests of this host, for the operators that serve.conf knows, by a broker.\n"
     "\n"
-    "  --conf FILE      instead of " FL_CONF_PATH "\n"
+    "  --merge          no guests: what an operator's hosts count is added up here, half-way to the "
+    "operator\n"
+    "  --conf FILE      instead of " FL_CONF_PATH ", or " FL_MERGE_CONF_PATH " with --merge\n"
     "  --nats URL       instead of the broker that it names: nats://HOST:PORT\n"
     "  --verbose        what is logged, on standard error as well\n"
     "  --check          read serve.conf and the host's key, and say what is wrong with them\n"
@@ -72,32 +74,52 @@ static int show_key(const char *path)
 	return print_key(fl_identity_read(path, &id), &id);
 }
 
-static struct ot_err *check_files(const char *path, struct ot_arena *arena, struct fl_conf *conf)
+static struct ot_err *check_files(const char *path, bool merges, struct ot_arena *arena, struct fl_conf *conf)
 {
 	struct fl_identity id;
 
-	OT_TRY(fl_conf_read(path, arena, conf));
-	if (!conf->nats && conf->metrics.any.sa_family)
+	OT_TRY((merges ? fl_conf_read_merger : fl_conf_read)(path, arena, conf));
+	if (!merges && !conf->nats && conf->metrics.any.sa_family)
 		return NULL; /* this host's key is not needed */
 	OT_TRY(fl_identity_read(conf->key, &id));
 	fl_identity_wipe(&id);
 	return NULL;
 }
 
-static int check(const char *path)
+/* What a host would allow an operator, a merger does not ask. */
+static void tell_useless(const char *path, const struct fl_conf *conf)
+{
+	for (size_t i = 0; i < conf->noperators; i++) {
+		const struct fl_conf_operator *o = &conf->operators[i];
+
+		if (o->guests.count || o->providers.count || o->destructive || o->user_memory || o->maxcost ||
+		    o->ttl_s || o->bytes_per_s)
+			printf(
+			    "%s:%u: operator %s: what it may do with guests means nothing to a merger, which "
+			    "has none\n",
+			    path, o->line, o->name);
+	}
+	if (conf->metrics.any.sa_family)
+		printf("%s: a merger serves no metrics\n", path);
+}
+
+static int check(const char *path, bool merges)
 {
 	struct fl_conf conf;
 	struct ot_arena arena;
 	int status = FL_EXIT_OK;
 
 	ot_arena_init(&arena);
-	struct ot_err *err = check_files(path, &arena, &conf);
+	struct ot_err *err = check_files(path, merges, &arena, &conf);
 
-	if (err)
+	if (err) {
 		status = fl_serve_fail(err);
-	else
+	} else {
 		printf("%s: %s, %zu operators, %s\n", path, conf.name, conf.noperators,
 		       conf.nats ? conf.nats : "no broker");
+		if (merges)
+			tell_useless(path, &conf);
+	}
 	ot_arena_deinit(&arena);
 	return status;
 }
@@ -106,6 +128,7 @@ enum {
 	OPT_CONF = 256,
 	OPT_NATS,
 	OPT_VERBOSE,
+	OPT_MERGE,
 	OPT_CHECK,
 	OPT_STDIO,
 	OPT_MAKE,
@@ -115,11 +138,17 @@ enum {
 };
 
 static const struct option options[] = {
-	{ "conf", required_argument, NULL, OPT_CONF },     { "nats", required_argument, NULL, OPT_NATS },
-	{ "verbose", no_argument, NULL, OPT_VERBOSE },     { "check", no_argument, NULL, OPT_CHECK },
-	{ "stdio", no_argument, NULL, OPT_STDIO },         { "make-key", required_argument, NULL, OPT_MAKE },
-	{ "show-key", required_argument, NULL, OPT_SHOW }, { "help", no_argument, NULL, OPT_HELP },
-	{ "version", no_argument, NULL, OPT_VERSION },     { NULL, 0, NULL, 0 },
+	{ "conf", required_argument, NULL, OPT_CONF },
+	{ "nats", required_argument, NULL, OPT_NATS },
+	{ "verbose", no_argument, NULL, OPT_VERBOSE },
+	{ "check", no_argument, NULL, OPT_CHECK },
+	{ "stdio", no_argument, NULL, OPT_STDIO },
+	{ "make-key", required_argument, NULL, OPT_MAKE },
+	{ "show-key", required_argument, NULL, OPT_SHOW },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "merge", no_argument, NULL, OPT_MERGE },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ NULL, 0, NULL, 0 },
 };
 
 static int misused(void)
@@ -130,7 +159,8 @@ static int misused(void)
 
 int main(int argc, char **argv)
 {
-	const char *conf = FL_CONF_PATH, *nats = NULL, *file = NULL;
+	const char *conf = NULL, *nats = NULL, *file = NULL;
+	bool merges = false;
 	int opt, what = 0;
 
 	if (argc == 4 && !strcmp(argv[1], "--session")) /* the daemon's own: workers.c */
@@ -147,6 +177,8 @@ int main(int argc, char **argv)
 			conf = optarg;
 		else if (opt == OPT_NATS)
 			nats = optarg;
+		else if (opt == OPT_MERGE)
+			merges = true;
 		else if (opt == OPT_VERBOSE)
 			fl_serve_log_verbosely();
 		else if (opt == '?' || what)
@@ -156,6 +188,8 @@ int main(int argc, char **argv)
 	}
 	if (optind != argc || (what && what != OPT_CHECK && argc > 2 + !!file))
 		return misused();
+	if (!conf)
+		conf = merges ? FL_MERGE_CONF_PATH : FL_CONF_PATH;
 	switch (what) {
 	case OPT_STDIO:
 		return serve_stdio();
@@ -164,12 +198,12 @@ int main(int argc, char **argv)
 	case OPT_SHOW:
 		return show_key(file);
 	case OPT_CHECK:
-		return check(conf);
+		return check(conf, merges);
 	case OPT_HELP:
 		return fputs(usage, stdout) == EOF;
 	case OPT_VERSION:
 		return puts("outsight-serve " OUTSIGHT_VERSION) == EOF;
 	default:
-		return fl_serve_daemon(conf, nats);
+		return fl_serve_daemon(conf, nats, merges);
 	}
 }

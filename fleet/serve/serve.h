@@ -30,8 +30,8 @@ _Noreturn void fl_serve_become(char *const *argv, int fd, int number, pid_t pare
 
 /* --- daemon.c, session.c ------------------------------------------------------------------------------ */
 
-/** Answer requests until SIGTERM or SIGINT; the exit status. */
-int fl_serve_daemon(const char *conf_path, const char *nats);
+/** Answer requests until SIGTERM or SIGINT; the exit status. @p merges: invitations of mergers, no others. */
+int fl_serve_daemon(const char *conf_path, const char *nats, bool merges);
 /** One session, of the ticket at FL_TICKET_FD; the exit status. */
 int fl_serve_session(const char *conf_path, const char *nats);
 /** How long an operator may be silent, ns. A test can't wait for ten seconds each time: shorter by the

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "fleet/link/broker.h"
 #include "fleet/link/seal.h"
+#include "fleet/merge/merge.h"
 #include "fleet/serve/policy.h"
 #include "fleet/serve/serve.h"
 
@@ -50,7 +51,7 @@ static struct ot_err *prepare(struct session *s, const char *conf_path)
 	OT_TRY(fl_trust_start());
 	OT_TRY(ot_read_fd(FL_TICKET_FD, "the ticket", FL_TICKET_MAX, &s->data, &s->len));
 	OT_TRY(fl_ticket_get(s->data, s->len, &s->arena, &s->ticket));
-	OT_TRY(fl_conf_read(conf_path, &s->arena, &s->conf));
+	OT_TRY((s->ticket.merges ? fl_conf_read_merger : fl_conf_read)(conf_path, &s->arena, &s->conf));
 	s->operator= fl_conf_find(&s->conf, s->ticket.operator);
 	if (!s->operator)
 		return ot_err_new(OT_ERR_PERMISSION, "serve.conf no longer has the operator of this session");
@@ -67,7 +68,6 @@ static struct ot_err *open_link(struct session *s, struct fl_broker *broker, str
 	snprintf(out, sizeof(out), "os.v1.in.%s.%s", s->ticket.session, s->conf.name);
 	snprintf(in, sizeof(in), "os.v1.out.%s.%s", s->ticket.session, s->conf.name);
 	OT_TRY(fl_seal_create(s->ticket.public, s->ticket.secret, s->ticket.other, false, &seal));
-	sodium_memzero(s->ticket.secret, sizeof(s->ticket.secret));
 	sodium_memzero(s->data, s->len - s->ticket.answer.len);
 	struct ot_err *err = fl_nats_create(broker, out, in, &carrier);
 
@@ -85,7 +85,7 @@ static struct ot_err *answer(const struct session *s, struct fl_broker *broker)
 	return fl_broker_publish(broker, s->ticket.reply, NULL, s->ticket.answer.data, s->ticket.answer.len);
 }
 
-static struct ot_err *run(struct session *s, const char *nats, int *ret_status)
+static int trace(struct session *s, struct fl_link *link)
 {
 	const struct fl_rights rights = fl_policy_rights(s->operator);
 	const struct fl_worker_config config = { .host = s->conf.name,
@@ -95,6 +95,31 @@ static struct ot_err *run(struct session *s, const char *nats, int *ret_status)
 						 .arg = s,
 						 .vmlinux = fl_serve_vmlinux(),
 						 .lease_ns = fl_serve_lease_ns() };
+
+	sodium_memzero(s->ticket.secret, sizeof(s->ticket.secret));
+	return fl_worker_run(link, &config);
+}
+
+/* Hosts make their links' keys with the one that this session's answer has named. */
+static int merge(struct session *s, struct fl_link *link, struct fl_broker *broker)
+{
+	struct fl_merge_config config = { .name = s->conf.name,
+					  .broker = broker,
+					  .log = log_line,
+					  .arg = s,
+					  .lease_ns = fl_serve_lease_ns() };
+
+	memcpy(config.public, s->ticket.public, FL_PUBLIC);
+	memcpy(config.secret, s->ticket.secret, FL_PUBLIC);
+	sodium_memzero(s->ticket.secret, sizeof(s->ticket.secret));
+	int status = fl_merge_run(link, &config);
+
+	sodium_memzero(config.secret, FL_PUBLIC);
+	return status;
+}
+
+static struct ot_err *run(struct session *s, const char *nats, int *ret_status)
+{
 	const struct fl_broker_config to = { .url = nats,
 					     .credentials = s->conf.credentials,
 					     .name = s->conf.name };
@@ -107,7 +132,7 @@ static struct ot_err *run(struct session *s, const char *nats, int *ret_status)
 	if (!err) {
 		err = answer(s, broker);
 		if (!err)
-			*ret_status = fl_worker_run(link, &config);
+			*ret_status = s->ticket.merges ? merge(s, link, broker) : trace(s, link);
 		fl_link_destroy(link);
 	}
 	fl_broker_unref(broker);

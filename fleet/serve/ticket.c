@@ -9,6 +9,7 @@ void fl_ticket_put(struct ot_buf *out, const struct fl_ticket *ticket)
 	fl_put_bytes(out, ticket->operator, FL_PUBLIC);
 	fl_put_text(out, ticket->as);
 	fl_put_text(out, ticket->session);
+	fl_put_u8(out, ticket->merges);
 	fl_put_bytes(out, ticket->run, FL_DIGEST);
 	fl_put_bytes(out, ticket->public, FL_PUBLIC);
 	fl_put_bytes(out, ticket->secret, FL_PUBLIC);
@@ -24,6 +25,7 @@ struct ot_err *fl_ticket_get(const void *data, size_t len, struct ot_arena *aren
 	fl_get_fixed(&r, ret->operator, FL_PUBLIC);
 	ret->as = fl_get_text(&r, FL_TEXT_MAX, arena);
 	ret->session = fl_get_text(&r, FL_SESSION_TEXT, arena);
+	ret->merges = fl_get_u8(&r);
 	fl_get_fixed(&r, ret->run, FL_DIGEST);
 	fl_get_fixed(&r, ret->public, FL_PUBLIC);
 	fl_get_fixed(&r, ret->secret, FL_PUBLIC);

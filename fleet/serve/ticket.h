@@ -14,6 +14,7 @@ struct fl_ticket {
 	uint8_t operator[FL_PUBLIC]; /* who serve.conf knows by this key */
 	const char *as;              /* what the operator calls itself */
 	const char *session;         /* fl_session_text() */
+	bool merges;                 /* it is a merger's session: there is no `run` */
 	uint8_t run[FL_DIGEST];
 	uint8_t public[FL_PUBLIC], secret[FL_PUBLIC], other[FL_PUBLIC]; /* of X25519; other: the operator's */
 	const char *reply;                                              /* the subject for the answer */

@@ -62,7 +62,7 @@ class Program(Case):
     def test_options_of_verbs(self):
         for verb, options in (("attach", {"--plan", "--help"}), ("detach", {"--all", "--help"}), ("doctor", {"-v", "--help"}),
                               ("guests", {"-c", "-v", "--json", "--xml", "--connect", "--verbose", "--help"}),
-                              ("examples", {"--help"}), ("serve", {"--conf", "--nats", "--verbose", "--check", "--stdio", "--make-key", "--show-key", "--help",
+                              ("examples", {"--help"}), ("serve", {"--merge", "--conf", "--nats", "--verbose", "--check", "--stdio", "--make-key", "--show-key", "--help",
                                                          "--version"}), ("flame", {"-g", "-d", "-F", "-e", "-p", "-o", "--help"}),
                               ("heatmap", {"-g", "-d", "-i", "-e", "-p", "-n", "-o", "--help"}),
                               ("top", {"-b", "-d", "-g", "-n", "-o", "-x", "--help"})):

@@ -96,7 +96,7 @@ MAY_USE = {
     "fleet/host": DIF + LANG + ["consumer", "fleet/link", "fleet/wire", "vmm-probe/attach", "vmm-probe/session", "vmm-probe/hosts"] + PROBE,
     "fleet/operator": DIF + LANG + ["consumer", "fleet/link", "fleet/trust", "fleet/wire", "vmm-probe/session"] + PROBE,
     "fleet/merge": DIF + LANG + ["consumer", "fleet/host", "fleet/link", "fleet/operator", "fleet/trust", "fleet/wire", "vmm-probe/session"] + PROBE,
-    "fleet/serve": ["base", "dif/obj/program.h", "fleet/host", "fleet/link", "fleet/trust", "fleet/wire", "vmm-probe/hosts"],
+    "fleet/serve": ["base", "dif/obj/program.h", "fleet/host", "fleet/link", "fleet/merge", "fleet/trust", "fleet/wire", "vmm-probe/hosts"],
     # It runs programs by outsight's command line, and knows nothing of sessions.
     "fleet/serve/standing": ["base", "fleet/trust", "fleet/serve/conf.h", "fleet/serve/conf_value.h"],
     # DTrace's functions over the consumer, which includes its own public headers as its users do.

@@ -351,6 +351,40 @@ static void who(void **state)
 	fl_gate_result_deinit(&result);
 }
 
+/* A host merges nothing, and a merger has no guests: both say so, and log it. */
+static void mergers(void **state)
+{
+	struct test *t = *state;
+	struct fl_request r = request(t, FL_ASKS_MERGE);
+	struct fl_gate_result result;
+
+	r.guests = "";
+	expect_refused(t, &r, "this is no merger", FL_REASON_POLICY);
+	assert_true(logged(t, "asks=merge session="));
+	t->gate.merges = true;
+	r = request(t, FL_ASKS_RUN);
+	expect_refused(t, &r, "this is a merger, and has no guests", FL_REASON_POLICY);
+	r = request(t, FL_ASKS_WHO);
+	ask(t, &t->alice, &r, &result);
+	assert_int_equal(result.answer.len, 0);
+	fl_gate_result_deinit(&result);
+	r = request(t, FL_ASKS_MERGE);
+	r.guests = "";
+	ask(t, &t->alice, &r, &result);
+	assert_true(result.run);
+	assert_true(verdict_of(t, &result).accepted);
+	assert_true(logged(t, "fleet: allowed: operator=alice as="));
+	assert_true(logged(t, "asks=merge session="));
+	assert_false(logged(t, "guests="));
+	fl_gate_result_deinit(&result);
+	t->running = 2;
+	r = request(t, FL_ASKS_MERGE);
+	r.guests = "";
+	expect_refused(t, &r, "2 sessions run", FL_REASON_POLICY);
+	r.not_after = NOW - 1;
+	expect_refused(t, &r, "expired", FL_REASON_TRUST);
+}
+
 static void tickets(void **state)
 {
 	struct test *t = *state;
@@ -363,10 +397,12 @@ static void tickets(void **state)
 
 	memcpy(sent.secret, t->secret, FL_PUBLIC);
 	memset(sent.run, 5, FL_DIGEST);
+	sent.merges = true;
 	ot_buf_init(&out);
 	fl_ticket_put(&out, &sent);
 	assert_null(fl_ticket_get(out.data, out.len, &t->arena, &got));
 	assert_string_equal(got.reply, "_INBOX.1");
+	assert_true(got.merges);
 	assert_memory_equal(got.secret, t->secret, FL_PUBLIC);
 	assert_memory_equal(got.run, sent.run, FL_DIGEST);
 	assert_memory_equal(got.answer.data, t->public, 32);
@@ -387,6 +423,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(repeated_without_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(who, setup, teardown),
+		cmocka_unit_test_setup_teardown(mergers, setup, teardown),
 		cmocka_unit_test_setup_teardown(tickets, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,27 @@ static void expect(struct ot_err *err, enum ot_err_code code, const char *messag
 
 /* --- serve.conf ----------------------------------------------------------------------------------------- */
 
+/* Who may have hosts merged has a key, and that is all; what else a line says is still held against what can
+ * stand there. */
+static void merger(void **state)
+{
+	static const char text[] = "name m1\noperator alice " ALICE "\noperator bob " BOB "\nguests web*\n";
+	struct test *t = *state;
+	char path[FOLDER_PATH];
+	struct fl_conf conf;
+
+	expect(read_conf(t, text, &conf), OT_ERR_SYNTAX,
+	       "conf:2: operator alice has no line \"guests\", and may trace nothing");
+	folder_put(&t->folder, "conf", text, strlen(text), 0644, path);
+	assert_null(fl_conf_read_merger(path, &t->arena, &conf));
+	assert_int_equal(conf.noperators, 2);
+	assert_string_equal(conf.key, FL_MERGE_KEY_PATH);
+	assert_string_equal(conf.state, FL_MERGE_STATE_PATH);
+	folder_put(&t->folder, "conf", "operator alice x\n", 17, 0644, path);
+	expect(fl_conf_read_merger(path, &t->arena, &conf), OT_ERR_SYNTAX,
+	       "conf:1: x is no public key, as outsight-serve --show-key prints it");
+}
+
 static void whole_conf(void **state)
 {
 	struct test *t = *state;
@@ -547,6 +568,7 @@ static void known_hosts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(merger, setup, teardown),
 		cmocka_unit_test_setup_teardown(whole_conf, setup, teardown),
 		cmocka_unit_test_setup_teardown(defaults, setup, teardown),
 		cmocka_unit_test_setup_teardown(addresses, setup, teardown),
