@@ -69,10 +69,32 @@ static const char *only_there(const struct cli_invocation *inv)
 	return inv->libdirs.count ? "-L" : NULL;
 }
 
+/* A merger hears of its hosts by a broker, and of what they run by an invitation. */
+static int check_mergers(const struct cli_invocation *inv)
+{
+	if (!option(inv, "fleetmergers"))
+		return CLI_GO_ON;
+	if (!option(inv, "fleet")) {
+		con_error("-x fleetmergers: mergers are reached through a broker, and there is none");
+		con_hint(&inv->opts, "-x fleet=nats://HOST names one");
+		return CON_EXIT_USAGE;
+	}
+	for (size_t i = 0; i < inv->guests.count; i++)
+		if (fl_is_remote(inv->guests.items[i])) {
+			con_error("-x fleetmergers: a merger has no ssh: %s can't be collected from",
+				  inv->guests.items[i]);
+			con_hint(&inv->opts, "-g HOSTS/GUESTS reaches hosts through the broker");
+			return CON_EXIT_USAGE;
+		}
+	return CLI_GO_ON;
+}
+
 int cli_fleet_check(struct cli_invocation *inv)
 {
 	const char *what;
 
+	if (check_mergers(inv) != CLI_GO_ON)
+		return CON_EXIT_USAGE;
 	if (!cli_fleet_is_asked(inv))
 		return CLI_GO_ON;
 	what = only_there(inv);
@@ -123,6 +145,7 @@ int cli_fleet_open(struct cli_run *r)
 		.credentials = option(inv, "fleetcreds"),
 		.key = option(inv, "fleetkey"),
 		.hosts = option(inv, "fleethosts"),
+		.mergers = option(inv, "fleetmergers"),
 		.without_silent = loss_is_ok(inv),
 	};
 	r->fleet_texts = cli_texts_of(r->inv);

@@ -209,7 +209,7 @@ OT_MUST_CHECK struct ot_err *fl_host_ask_to_stop(struct fl_host *h);
 void fl_host_lose(struct fl_host *h, const char *why);
 static inline bool fl_host_is_over(const struct fl_host *h)
 {
-	return h->state == FL_HOST_ENDED || h->state == FL_HOST_LOST;
+	return h->state >= FL_HOST_ENDED;
 }
 /** Have the fleet's descriptor wait for what the link does. */
 OT_MUST_CHECK struct ot_err *fl_host_watch(struct fl_host *h);

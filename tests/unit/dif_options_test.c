@@ -195,6 +195,7 @@ static void texts_and_words(void **state)
 		{ "fleetcreds", "f" },
 		{ "fleethosts", "f" },
 		{ "fleetkey", "f" },
+		{ "fleetmergers", "m*" },
 		{ "undef", "A" },
 		{ "unsetenv", "A" },
 		{ "cppargs", "-P -w" },

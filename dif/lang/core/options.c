@@ -153,6 +153,7 @@ static const struct option options[] = {
 	{ "fleetcreds", A_TEXT, COMMAND_LINE, 0 },
 	{ "fleethosts", A_TEXT, COMMAND_LINE, 0 },
 	{ "fleetkey", A_TEXT, COMMAND_LINE, 0 },
+	{ "fleetmergers", A_TEXT, COMMAND_LINE, 0 },
 	{ "hostloss", A_WORD, COMMAND_LINE, 0, "ok|error" },
 	{ "trap", A_WORD, COMMAND_LINE, 0, "auto|text|step|hw" },
 	{ "view", A_WORD, COMMAND_LINE, 0, "outside|inside|both" },

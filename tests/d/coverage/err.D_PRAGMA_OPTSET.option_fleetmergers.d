@@ -1,0 +1,7 @@
+/* ASSERTION: fleetmergers is for the command line only. */
+#pragma D option fleetmergers=m1
+
+BEGIN
+{
+	exit(0);
+}
