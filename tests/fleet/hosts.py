@@ -105,7 +105,9 @@ class Client:
 
 
 class Host:
-    """An outsight-serve, and what it has logged. popen: as subprocess has it, where else it is to run."""
+    """An outsight-serve, and what it has logged."""
+    ARGS = ()
+    BEGUN = " serves "
 
     def __init__(self, fleet, name, operators, port, env=None, popen=subprocess.Popen):
         self.fleet, self.name, self.env, self.popen = fleet, name, env or {}, popen
@@ -127,11 +129,11 @@ class Host:
         os.chmod(self.conf, 0o644)
 
     def start(self):
-        before = self.log().count(" serves ")
+        before = self.log().count(self.BEGUN)
         with open(self.log_path, "a", encoding="utf-8") as log:
-            self.process = self.popen([self.fleet.serve, "--conf", self.conf, "--verbose"], stdin=subprocess.DEVNULL, stderr=log,
-                                      stdout=log, env={**os.environ, **self.env})
-        wait_until(lambda: self.log().count(" serves ") > before or self.process.poll() is not None, self.log)
+            self.process = subprocess.Popen([self.fleet.serve, *self.ARGS, "--conf", self.conf, "--verbose"], stdin=subprocess.DEVNULL, stderr=log,
+                                            stdout=log, env={**os.environ, **self.env})
+        wait_until(lambda: self.log().count(self.BEGUN) > before or self.process.poll() is not None, self.log)
         if self.process.poll() is not None:
             raise AssertionError(self.log())
 
@@ -153,6 +155,15 @@ class Host:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(limit(60))
+
+
+class Merger(Host):
+    """One that merges. Its operators need no rights."""
+    ARGS = ("--merge",)
+    BEGUN = " merges "
+
+    def __init__(self, fleet, name, operators=("alice",), port=None, env=None):
+        super().__init__(fleet, name, dict.fromkeys(operators, ""), port or fleet.broker.port, env)
 
 
 class Fleet:
@@ -183,8 +194,15 @@ class Fleet:
         self.know({h.name: h.key for h in self.hosts})
         return host
 
-    def know(self, hosts):
-        with open(self.path("hosts"), "w", encoding="utf-8") as f:
+    def merger(self, name, **kwargs):
+        """Of the hosts that the file of hosts has already, to which it is added."""
+        merger = Merger(self, name, **kwargs)
+        self.hosts.append(merger)
+        self.know({name: merger.key}, "a")
+        return merger
+
+    def know(self, hosts, mode="w"):
+        with open(self.path("hosts"), mode, encoding="utf-8") as f:
             f.writelines(f"{name} {key}\n" for name, key in hosts.items())
 
     def command(self, *args, operator="alice", port=None):
