@@ -113,7 +113,7 @@ static struct ot_err *on_ended(struct fl_host *h, const void *data, size_t len, 
 	}
 	if (m.failed)
 		fl_host_say(h, *m.text ? m.text : "the session there has failed");
-	return NULL;
+	return fl_room_tell(h, UINT64_MAX);
 }
 
 /* Which states a message may come in, the first and the last. */

@@ -280,7 +280,7 @@ static void endless_meanings(void **state)
 
 		begin(&f, counting, 2);
 		f.fleet->meanings.most = f.fleet->meanings.bytes + 1000000;
-		for (unsigned i = 0; i < 2000 && f.fleet->hosts[0]->link; i++) {
+		for (unsigned i = 0; i < 2000 && f.fleet->hosts[0]->channel; i++) {
 			if (way == 0)
 				fl_put_name(&f.hosts[0].body, &(struct fl_name){ 0, 70000 + i, name, "" });
 			else if (way == 1)
@@ -291,12 +291,12 @@ static void endless_meanings(void **state)
 			say(&f.hosts[0], way == 0 ? FL_NAMES : way == 1 ? FL_ENABLED : FL_GUEST);
 			take(&f);
 		}
-		assert_int_equal(f.fleet->hosts[0]->link == NULL, way < 2);
+		assert_int_equal(f.fleet->hosts[0]->channel == NULL, way < 2);
 		if (way < 2 &&
 		    !strstr(f.seen.said, "h1: the host is lost: it has sent programs, probes and names"))
 			fail_msg("way %u: %s", way, f.seen.said);
 		assert_true(f.fleet->meanings.bytes < 2100000);
-		assert_non_null(f.fleet->hosts[1]->link);
+		assert_non_null(f.fleet->hosts[1]->channel);
 		teardown(&f);
 	}
 }
