@@ -121,7 +121,8 @@ struct fl_merge {
 	struct fl_tap tap;
 	struct fl_inbox *answers;
 	char reply[FL_BROKER_SUBJECT];
-	unsigned forged; /* answers that were not what they said */
+	uint64_t answer_ns; /* how long one is waited for: FL_MERGE_ANSWER */
+	unsigned forged;    /* answers that were not what they said */
 
 	struct fl_member_here members[FL_MEMBERS_MAX];
 	struct fl_member_here *by_host[FL_MEMBERS_MAX]; /* by index of struct fl_host */

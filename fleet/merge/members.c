@@ -165,7 +165,7 @@ static struct ot_err *invite(struct fl_merge *m, struct fl_member_here *member)
 	char subject[FL_BROKER_SUBJECT];
 
 	fl_digest(invitation->data, invitation->len, member->digest);
-	member->until_ns = ot_now_ns() + FL_MERGE_ANSWER;
+	member->until_ns = ot_now_ns() + m->answer_ns;
 	OT_TRY(listen_to(m, member));
 	snprintf(subject, sizeof(subject), "os.v1.run.%s", member->name);
 	/* what finds no room is lost, as if the broker had lost it */

@@ -390,6 +390,7 @@ struct ot_err *fl_merge_create(struct fl_link *link, const struct fl_merge_confi
 	*m = (struct fl_merge){ .config = config,
 				.link = link,
 				.lease_ns = config->lease_ns ? config->lease_ns : FL_LEASE_NS,
+				.answer_ns = FL_MERGE_ANSWER,
 				.signals = -1 };
 	dif_options_init(&m->opts);
 	dif_program_init(&m->prog);

@@ -9,99 +9,13 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <signal.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
-#include "fleet/link/broker.h"
 #include "fleet/link/link.h"
-#include "fleet/link/nats_library.h"
 #include "fleet/link/queue.h"
 #include "fleet/link/seal.h"
-
-#define LONG_NS 60000000000ull
-
-struct server {
-	char port[8], url[64];
-	pid_t pid;
-};
-
-static bool is_there(void)
-{
-	const struct fl_nats_calls *calls;
-	struct ot_err *err = fl_nats_load(&calls);
-	bool no_library = err;
-
-	ot_err_destroy(err);
-	if (no_library || system("PATH=$PATH:/usr/sbin command -v nats-server >/dev/null")) {
-		print_message("SKIP: no nats-server here (scripts/test gets one)\n");
-		return false;
-	}
-	return true;
-}
-
-static void choose_port(struct server *s)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
-	close(fd);
-	snprintf(s->port, sizeof(s->port), "%u", ntohs(a.sin_port));
-	snprintf(s->url, sizeof(s->url), "nats://127.0.0.1:%s", s->port);
-}
-
-static void start(struct server *s)
-{
-	s->pid = fork();
-	assert_true(s->pid >= 0);
-	if (s->pid)
-		return;
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves none behind */
-	if (freopen("/dev/null", "w", stderr))
-		execlp("nats-server", "nats-server", "-a", "127.0.0.1", "-p", s->port, NULL);
-	execl("/usr/sbin/nats-server", "nats-server", "-a", "127.0.0.1", "-p", s->port, NULL);
-	_exit(127);
-}
-
-static void kill_it(struct server *s)
-{
-	kill(s->pid, SIGKILL);
-	waitpid(s->pid, NULL, 0);
-}
-
-/* Once its inbox answers, the server runs. */
-static struct fl_broker *connect_to(const struct server *s)
-{
-	struct fl_broker_config config = { .url = s->url, .name = "test", .patient = true };
-	struct fl_broker *b;
-
-	assert_null(fl_broker_connect(&config, &b));
-	uint64_t end = ot_now_ns() + LONG_NS;
-
-	while (!fl_broker_flush(b, 200))
-		assert_true(ot_now_ns() < end);
-	return b;
-}
-
-static void wait_for(const struct fl_inbox *inbox)
-{
-	struct pollfd p = { .fd = fl_inbox_fd(inbox), .events = POLLIN };
-
-	assert_int_equal(poll(&p, 1, (int)(LONG_NS / 1000000)), 1);
-}
+#include "tests/unit/fleet_server.h"
 
 static void messages(void **state)
 {
@@ -111,11 +25,11 @@ static void messages(void **state)
 	char own[FL_BROKER_SUBJECT];
 
 	(void)state;
-	if (!is_there())
+	if (!server_is_there())
 		skip();
-	choose_port(&s);
-	start(&s);
-	struct fl_broker *a = connect_to(&s), *b = connect_to(&s);
+	server_choose_port(&s);
+	server_start(&s);
+	struct fl_broker *a = server_connect(&s), *b = server_connect(&s);
 
 	fl_broker_own_subject(own);
 	assert_null(fl_inbox_open(a, "os.v1.run.*", &inbox));
@@ -124,17 +38,17 @@ static void messages(void **state)
 	assert_false(fl_inbox_next(inbox, &m));
 	assert_null(fl_broker_publish(b, "os.v1.run.h1", own, "hello", 5));
 	assert_null(fl_broker_publish(b, "os.v1.run.h1", NULL, "", 0));
-	wait_for(inbox);
+	inbox_wait(inbox);
 	assert_true(fl_inbox_next(inbox, &m));
 	assert_string_equal(m.subject, "os.v1.run.h1");
 	assert_string_equal(m.reply, own);
 	assert_int_equal(m.len, 5);
 	assert_memory_equal(m.data, "hello", 5);
 	assert_null(fl_broker_publish(a, m.reply, NULL, "I", 1));
-	wait_for(answers);
+	inbox_wait(answers);
 	assert_true(fl_inbox_next(answers, &m));
 	assert_null(m.reply);
-	wait_for(inbox);
+	inbox_wait(inbox);
 	assert_true(fl_inbox_next(inbox, &m));
 	assert_int_equal(m.len, 0);
 	assert_false(fl_inbox_next(inbox, &m));
@@ -142,7 +56,7 @@ static void messages(void **state)
 	fl_broker_unref(a); /* the inbox has another */
 	fl_inbox_close(inbox);
 	fl_broker_unref(b);
-	kill_it(&s);
+	server_kill(&s);
 }
 
 /* Nothing waits, and nothing grows. */
@@ -199,11 +113,11 @@ static void signals_stay_here(void **state)
 	sigset_t set, pending;
 
 	(void)state;
-	if (!is_there())
+	if (!server_is_there())
 		skip();
-	choose_port(&s);
-	start(&s);
-	struct fl_broker *b = connect_to(&s);
+	server_choose_port(&s);
+	server_start(&s);
+	struct fl_broker *b = server_connect(&s);
 
 	assert_null(fl_inbox_open(b, "x", &inbox));
 	assert_true(fl_broker_flush(b, 5000));
@@ -220,7 +134,7 @@ static void signals_stay_here(void **state)
 	assert_int_equal(handled_by, gettid());
 	fl_inbox_close(inbox);
 	fl_broker_unref(b);
-	kill_it(&s);
+	server_kill(&s);
 }
 
 static void no_server(void **state)
@@ -229,9 +143,9 @@ static void no_server(void **state)
 	struct fl_broker *b;
 
 	(void)state;
-	if (!is_there())
+	if (!server_is_there())
 		skip();
-	choose_port(&s);
+	server_choose_port(&s);
 	struct fl_broker_config config = { .url = s.url, .name = "test" };
 	struct ot_err *err = fl_broker_connect(&config, &b);
 
@@ -363,14 +277,14 @@ static void carry(unsigned kills, unsigned lost)
 	struct server s;
 	unsigned killed = 0;
 
-	if (!is_there())
+	if (!server_is_there())
 		skip();
-	choose_port(&s);
-	start(&s);
+	server_choose_port(&s);
+	server_start(&s);
 	crypto_kx_keypair(op, os);
 	crypto_kx_keypair(hp, hs);
-	ends[0].broker = connect_to(&s);
-	ends[1].broker = connect_to(&s);
+	ends[0].broker = server_connect(&s);
+	ends[1].broker = server_connect(&s);
 	make_end(&ends[0], true, lost, op, os, hp);
 	make_end(&ends[1], false, lost, hp, hs, op);
 	uint64_t end = ot_now_ns() + 2 * LONG_NS;
@@ -381,8 +295,8 @@ static void carry(unsigned kills, unsigned lost)
 		work(&ends[1]);
 		if (killed < kills && ends[0].taken > LAST / (kills + 1) * (killed + 1)) {
 			killed++;
-			kill_it(&s);
-			start(&s);
+			server_kill(&s);
+			server_start(&s);
 		}
 		sleep_until_due(ends);
 	}
@@ -392,7 +306,7 @@ static void carry(unsigned kills, unsigned lost)
 		fl_link_destroy(ends[i].link);
 		fl_broker_unref(ends[i].broker);
 	}
-	kill_it(&s);
+	server_kill(&s);
 }
 
 static void link_outlives_its_broker(void **state)
