@@ -26,6 +26,15 @@ static void kernel(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol_form
 			 (unsigned long long)addr & 0xff);
 }
 
+static void nameless(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol_form form, char *buf,
+		     size_t size)
+{
+	(void)arg;
+	(void)guest;
+	(void)form;
+	snprintf(buf, size, "0x%llx", (unsigned long long)addr);
+}
+
 static void user(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, enum vp_symbol_form form, char *buf,
 		 size_t size)
 {
@@ -351,6 +360,37 @@ static void test_printed_keys(void **state)
 	teardown(&f);
 }
 
+/* A merger's: names of all guests are one, but for addresses that have none. */
+static void test_joint_names(void **state)
+{
+	struct dif_action action = { .kind = DIF_ACT_sym, .object = &number8 };
+	struct fixture f;
+
+	(void)state;
+	setup(&f);
+	f.names.joint = true;
+	record_of(&f, &action, 1);
+	put(&f, 0, 0, 0x1234);
+	replace(&f, 0);
+	const uint64_t first = get(&f, 0, 0);
+	const size_t len = f.names.fresh.len;
+	put(&f, 0, 0, 0x1235);
+	replace(&f, 1);
+	assert_int_equal(get(&f, 0, 0), first);
+	assert_int_equal(f.names.fresh.len, len);
+	is_named(&f, first, 0, "m`f12", "");
+	f.names.printer.symbols.kernel = nameless;
+	put(&f, 0, 0, 0x5678);
+	replace(&f, 0);
+	const uint64_t address = get(&f, 0, 0);
+	put(&f, 0, 0, 0x5678);
+	replace(&f, 1);
+	assert_int_not_equal(get(&f, 0, 0), address);
+	is_named(&f, address, 0, "0x5678", "");
+	is_named(&f, get(&f, 0, 0), 1, "0x5678", "");
+	teardown(&f);
+}
+
 /* A guest that shows ever new names: the rest is one. */
 static void test_too_many(void **state)
 {
@@ -391,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_printf),
 		cmocka_unit_test(test_printf_with_symbols),
 		cmocka_unit_test(test_printed_keys),
+		cmocka_unit_test(test_joint_names),
 		cmocka_unit_test(test_too_many),
 	};
 
