@@ -152,6 +152,8 @@ OT_MUST_CHECK struct ot_err *fl_merge_send(struct fl_merge *m, enum fl_kind kind
 /** The same, of what was written. */
 OT_MUST_CHECK struct ot_err *fl_merge_send_buf(struct fl_merge *m, enum fl_kind kind,
 					       const struct ot_buf *body);
+/** The operator must not think that the merger is lost while hosts hand over much at once. */
+void fl_merge_keep_alive(struct fl_merge *m);
 OT_MUST_CHECK struct ot_err *fl_merge_say(struct fl_merge *m, const char *text);
 
 /* members.c */

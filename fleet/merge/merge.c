@@ -175,6 +175,12 @@ static void poll_link(struct fl_merge *m)
 	set_held(m);
 }
 
+void fl_merge_keep_alive(struct fl_merge *m)
+{
+	if (!m->broken && ot_now_ns() >= fl_link_due_ns(m->link))
+		poll_link(m);
+}
+
 static struct ot_err *take_messages(struct fl_merge *m)
 {
 	struct ot_err *err = NULL;
@@ -346,6 +352,9 @@ static int finish(struct fl_merge *m, struct ot_err *err)
 	char line[160];
 	uint32_t lost, n = count_hosts(m, &lost);
 
+	const bool lost_operator = m->broken;
+	const bool failed = err || lost_operator || m->signal;
+
 	if (err || m->signal) /* what has come is not the merger's */
 		ot_err_destroy(fl_sums_send(m, true));
 	tell_forged(m);
@@ -355,13 +364,11 @@ static int finish(struct fl_merge *m, struct ot_err *err)
 	settle(m);
 	if (err)
 		log_line(m, ot_err_message(err));
-	else if (m->broken)
+	else if (lost_operator)
 		log_line(m, "the operator is lost: its hosts are stopped");
 	snprintf(line, sizeof(line), "merging ends: %u hosts, %u of them lost or stopped before they ended",
 		 n, lost);
 	log_line(m, line);
-	const bool failed = err || m->broken || m->signal;
-
 	ot_err_destroy(err);
 	return failed;
 }

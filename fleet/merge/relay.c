@@ -243,6 +243,7 @@ static struct ot_err *took(void *arg, struct fl_host *h, enum fl_kind kind, cons
 
 	if (m->closing || !member)
 		return NULL;
+	fl_merge_keep_alive(m);
 	switch ((unsigned)kind) {
 	case FL_PROGRAM:
 		return take_program(m, member, data, len);
