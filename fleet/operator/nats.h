@@ -13,6 +13,7 @@ struct fl_invited {
 	const struct fl_known_host *known;
 	enum fl_asks asks;    /* RUN or MERGE */
 	struct ot_buf guests; /* patterns, with blanks between them */
+	size_t question;      /* number of the WHO that names it */
 	bool by_pattern;      /* no -g has its name: it is left out if it has no such guest */
 	bool present;         /* it has answered WHO, and has one */
 	bool silent;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Asking hosts which guests they have. */
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "dif/obj/program.h"
 #include "fleet/operator/nats.h"
@@ -14,27 +14,22 @@
 #define HOLDS_S  20u
 #define SUBJECT  "os.v1.who"
 
-/* A question, and what only its asker can read the answers with. */
+/* A question to some hosts, and what only its asker can read the answers with. */
 struct question {
 	uint8_t public[FL_PUBLIC], secret[FL_PUBLIC], digest[FL_DIGEST];
+	struct ot_buf out; /* as it is sent */
+	size_t nsilent;
 };
 
-static bool waits_for(const struct fl_invited *h)
-{
-	return h->by_pattern && h->silent;
-}
+struct asking {
+	struct fl_calling *c;
+	struct question *questions;
+	size_t n, nsilent;
+};
 
-static size_t waiting(const struct fl_calling *c)
-{
-	size_t n = 0;
+/* --- questions -------------------------------------------------------------------------------------------- */
 
-	for (size_t i = 0; i < c->nhosts; i++)
-		n += waits_for(&c->hosts[i]);
-	return n;
-}
-
-static struct ot_err *make(struct fl_calling *c, struct question *q, const char *const *hosts, uint32_t n,
-			   struct ot_buf *out)
+static struct ot_err *make(struct fl_calling *c, struct question *q, const char *const *hosts, uint32_t n)
 {
 	struct fl_request request;
 
@@ -44,12 +39,44 @@ static struct ot_err *make(struct fl_calling *c, struct question *q, const char 
 	request.nhosts = n;
 	request.guests = "all";
 	memcpy(request.ephemeral, q->public, FL_PUBLIC);
-	fl_request_sign(&c->identity, &request, out);
-	if (out->failed)
+	fl_request_sign(&c->identity, &request, &q->out);
+	if (q->out.failed)
 		return ot_err_nomem();
-	fl_digest(out->data, out->len, q->digest);
+	fl_digest(q->out.data, q->out.len, q->digest);
+	q->nsilent = n;
 	return NULL;
 }
+
+static struct ot_err *make_all(struct asking *a)
+{
+	struct fl_calling *c = a->c;
+	const char *hosts[FL_REQUEST_HOSTS];
+
+	a->questions = calloc(c->nhosts / FL_REQUEST_HOSTS + 1, sizeof(*a->questions));
+	if (!a->questions)
+		return ot_err_nomem();
+	for (size_t i = 0; i < c->nhosts; a->n++) {
+		uint32_t n = 0;
+
+		/* as many hosts as one message names */
+		for (; i < c->nhosts && n < FL_REQUEST_HOSTS; i++) {
+			struct fl_invited *h = &c->hosts[i];
+
+			h->present = !h->by_pattern;
+			h->silent = h->by_pattern;
+			h->question = a->n;
+			if (h->by_pattern)
+				hosts[n++] = h->known->name;
+		}
+		ot_buf_init(&a->questions[a->n].out);
+		if (n)
+			OT_TRY(make(c, &a->questions[a->n], hosts, n));
+		a->nsilent += n;
+	}
+	return NULL;
+}
+
+/* --- answers ---------------------------------------------------------------------------------------------- */
 
 static bool is_meant(const struct fl_invited *h, const char *guest)
 {
@@ -62,84 +89,85 @@ static bool is_meant(const struct fl_invited *h, const char *guest)
 	return false;
 }
 
-static void take_guests(struct fl_calling *c, struct fl_invited *h, struct fl_bytes body)
+static void take_guests(struct asking *a, struct fl_invited *h, struct fl_bytes body)
 {
 	struct fl_reader r = fl_reader_of(body.data, body.len);
 	struct fl_presence presence;
 
 	h->silent = false;
-	while (!h->present && fl_body_next_presence(&r, &c->arena, &presence))
+	a->nsilent--;
+	a->questions[h->question].nsilent--;
+	while (!h->present && fl_body_next_presence(&r, &a->c->arena, &presence))
 		h->present = is_meant(h, presence.guest);
 }
 
-static void take(struct fl_calling *c, const struct question *q, const struct fl_broker_message *m)
+static void take(struct asking *a, const struct fl_broker_message *m)
 {
+	struct fl_calling *c = a->c;
 	struct fl_invited *h = fl_calling_host(c, m);
 	struct fl_answer answer;
 
-	if (!h)
+	if (!h || h->asks != FL_ASKS_RUN || !h->by_pattern)
 		return;
+	const struct question *q = &a->questions[h->question];
 	struct ot_err *err = fl_answer_open(m->data, m->len, h->known->key, q->digest, q->public, q->secret,
 					    &c->arena, &answer);
 
-	if (!err && waits_for(h))
-		take_guests(c, h, answer.body);
+	if (!err && h->silent)
+		take_guests(a, h, answer.body);
 	else if (err && ot_err_code(err) != OT_ERR_NOT_FOUND)
 		c->forged++;
 	ot_err_destroy(err);
 }
 
-static struct ot_err *ask(struct fl_calling *c, const struct ot_buf *out)
+static struct ot_err *take_until(struct asking *a, uint64_t until)
 {
-	return fl_broker_publish(c->broker, SUBJECT, c->reply, out->data, out->len);
+	struct fl_broker_message m;
+	bool is_there = true;
+
+	while (a->nsilent && is_there) {
+		OT_TRY(fl_calling_await(a->c, until, &m, &is_there));
+		if (is_there)
+			take(a, &m);
+	}
+	return NULL;
 }
 
-/* As many hosts as one message names; for `others` is waited later. */
-static struct ot_err *ask_some(struct fl_calling *c, const char *const *hosts, uint32_t n, size_t others)
+/* Those that somebody has not answered; answers are taken in between, which the broker's queue has not room
+ * for in any number. */
+static struct ot_err *ask(struct asking *a)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
-	struct question q;
-	struct fl_broker_message m;
-	uint64_t start = ot_now_ns(), until = start + AGAIN_NS;
-	bool is_there;
+	for (size_t i = 0; i < a->n; i++) {
+		struct question *q = &a->questions[i];
 
-	ot_buf_init(&out);
-	OT_TRY(make(c, &q, hosts, n, &out));
-	OT_TRY(ask(c, &out));
-	while (waiting(c) > others) {
-		OT_TRY(fl_calling_await(c, until, &m, &is_there));
-		if (is_there) {
-			take(c, &q, &m);
-		} else if (ot_now_ns() - start >= WHO_NS) {
-			break;
-		} else { /* perhaps it was lost */
-			until = start + WHO_NS;
-			OT_TRY(ask(c, &out));
-		}
+		if (!q->nsilent)
+			continue;
+		OT_TRY(fl_broker_publish(a->c->broker, SUBJECT, a->c->reply, q->out.data, q->out.len));
+		OT_TRY(take_until(a, ot_now_ns()));
 	}
-	sodium_memzero(&q, sizeof(q));
 	return NULL;
+}
+
+static struct ot_err *ask_all(struct asking *a)
+{
+	OT_TRY(make_all(a));
+	OT_TRY(ask(a));
+	const uint64_t asked = ot_now_ns();
+
+	OT_TRY(take_until(a, asked + AGAIN_NS));
+	OT_TRY(ask(a)); /* perhaps it was lost */
+	return take_until(a, asked + WHO_NS);
 }
 
 struct ot_err *fl_nats_ask_who(struct fl_calling *c)
 {
-	const char *hosts[FL_REQUEST_HOSTS];
+	struct asking a = { .c = c };
+	struct ot_err *err = ask_all(&a);
 
-	for (size_t i = 0; i < c->nhosts; i++) {
-		c->hosts[i].present = !c->hosts[i].by_pattern;
-		c->hosts[i].silent = c->hosts[i].by_pattern;
+	for (size_t i = 0; a.questions && i < c->nhosts / FL_REQUEST_HOSTS + 1; i++) {
+		ot_buf_deinit(&a.questions[i].out);
+		sodium_memzero(&a.questions[i], sizeof(a.questions[i]));
 	}
-	size_t others = waiting(c);
-
-	for (size_t i = 0; i < c->nhosts;) {
-		uint32_t n = 0;
-
-		for (; i < c->nhosts && n < FL_REQUEST_HOSTS; i++)
-			if (c->hosts[i].by_pattern)
-				hosts[n++] = c->hosts[i].known->name;
-		others -= n;
-		if (n)
-			OT_TRY(ask_some(c, hosts, n, others));
-	}
-	return NULL;
+	free(a.questions);
+	return err;
 }
