@@ -92,7 +92,7 @@ static struct ot_err *begin_anew(struct fl_host *old, struct fl_host *merger)
 	if (!ot_grow(&fleet->again, &fleet->again_cap, fleet->nagain + 1, sizeof(*fleet->again)))
 		return ot_err_nomem();
 	OT_TRY(fl_host_create(fleet, old->name, old->spec, &h));
-	h->invited = old->invited;
+	OT_TRY(fl_host_of(h, old->invited));
 	h->is_again = true;
 	h->heard_ns = old->heard_ns;
 	fleet->again[fleet->nagain++] =

@@ -110,7 +110,7 @@ static struct ot_err *add_member(struct fl_calling *c, struct fl_invited *invite
 	struct fl_host *h;
 
 	OT_TRY(fl_host_create(c->fleet, invited->known->name, invited->known->name, &h));
-	h->invited = invited;
+	OT_TRY(fl_host_of(h, invited));
 	return fl_merger_add(merger, h);
 }
 

@@ -168,6 +168,13 @@ struct fl_invited *fl_calling_host(struct fl_calling *c, const struct fl_broker_
 	return ot_map_gets(&c->by_name, name);
 }
 
+struct ot_err *fl_host_of(struct fl_host *h, struct fl_invited *invited)
+{
+	h->invited = invited;
+	ot_buf_puts(&h->guests, ot_buf_str(&invited->guests));
+	return h->guests.failed ? ot_err_nomem() : NULL;
+}
+
 /* --- the course of it --------------------------------------------------------------------------------- */
 
 struct ot_err *fl_calling_create(struct fl_fleet *fleet, int wake_fd, struct fl_calling **ret)

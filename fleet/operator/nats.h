@@ -70,6 +70,8 @@ OT_MUST_CHECK struct ot_err *fl_mergers_invite(struct fl_calling *c);
 
 /* nats.c */
 void fl_calling_destroy(struct fl_calling *c);
+/** @p h is the host that @p invited is about. */
+OT_MUST_CHECK struct ot_err *fl_host_of(struct fl_host *h, struct fl_invited *invited);
 /** A request of @p c's operator that holds for @p seconds. */
 void fl_calling_request(const struct fl_calling *c, enum fl_asks asks, uint64_t seconds,
 			struct fl_request *ret);

@@ -74,7 +74,7 @@ static void open_fleet(struct mergers *m, const char *text, unsigned nmergers, u
 		connect_merger(m, i);
 	for (unsigned i = 0; i < nhosts; i++) {
 		assert_null(fl_host_create(m->f.fleet, names[i], names[i], &m->members[i]));
-		m->members[i]->invited = &m->f.fleet->calling->hosts[i];
+		assert_null(fl_host_of(m->members[i], &m->f.fleet->calling->hosts[i]));
 		assert_null(fl_merger_add(m->mergers[i % nmergers], m->members[i]));
 	}
 }
@@ -561,6 +561,53 @@ static void hosts_go_to_another_merger(void **state)
 	close_fleet(&m);
 }
 
+/* RUN that a host gets directly then is the one that invitations of it are for. */
+static void the_same_program_directly(void **state)
+{
+	struct fl_carrier *near, *far;
+	struct fl_channel *channel;
+	struct canned other = { 0 };
+	struct mergers m;
+	struct ot_buf member = { 0 };
+	struct fl_member got;
+	enum fl_kind kind;
+	const void *data;
+	size_t len;
+	int ends[2];
+
+	(void)state;
+	begin_fleet(&m, counting, 1, 1);
+	assert_null(fl_calling_member(m.f.fleet->calling, m.members[0]->invited, 0, m.keys[0], &member));
+	assert_null(fl_get_member(member.data, member.len, &m.arena, &got));
+	connect_merger(&m, 1); /* with room, so that the host is not lost */
+	fl_link_destroy(m.f.hosts[0].link);
+	m.f.hosts[0].link = NULL;
+	take(&m.f);
+	struct fl_host *h = m.f.fleet->hosts[m.f.fleet->nhosts - 1];
+
+	assert_string_equal(h->name, "h1");
+	assert_int_equal(h->state, FL_HOST_WAITING);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	assert_null(fl_pipe_create(ends[0], ends[0], &near));
+	assert_null(fl_pipe_create(ends[1], ends[1], &far));
+	assert_null(fl_link_create(far, NULL, NULL, NULL, &other.link));
+	assert_null(fl_channel_open(near, NULL, &channel));
+	assert_null(fl_host_connect(h, channel));
+	say_hello(&other, FL_PROTOCOL);
+	take(&m.f);
+	do {
+		ot_err_destroy(fl_link_poll(other.link));
+		assert_true(fl_link_receive(other.link, &kind, &data, &len));
+	} while (kind == FL_HELLO);
+	assert_int_equal(kind, FL_RUN);
+	assert_int_equal(len, got.run.len);
+	assert_memory_equal(data, got.run.data, len);
+	fl_link_destroy(other.link);
+	ot_buf_deinit(&other.body);
+	ot_buf_deinit(&member);
+	close_fleet(&m);
+}
+
 /* The next one is lost before they have begun: there is none, and no broker. */
 static void no_merger_is_left(void **state)
 {
@@ -634,12 +681,19 @@ static void stopped_while_waiting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(members_are_hosts),          cmocka_unit_test(sums_are_the_mergers),
-		cmocka_unit_test(ended_one_by_one),           cmocka_unit_test(lost_one_by_one),
-		cmocka_unit_test(refused_by_a_host),          cmocka_unit_test(silent_hosts),
-		cmocka_unit_test(one_members_fault),          cmocka_unit_test(a_mergers_fault),
-		cmocka_unit_test(hosts_go_to_another_merger), cmocka_unit_test(no_merger_is_left),
-		cmocka_unit_test(a_merger_is_stopped),        cmocka_unit_test(lost_after_all),
+		cmocka_unit_test(members_are_hosts),
+		cmocka_unit_test(sums_are_the_mergers),
+		cmocka_unit_test(ended_one_by_one),
+		cmocka_unit_test(lost_one_by_one),
+		cmocka_unit_test(refused_by_a_host),
+		cmocka_unit_test(silent_hosts),
+		cmocka_unit_test(one_members_fault),
+		cmocka_unit_test(a_mergers_fault),
+		cmocka_unit_test(hosts_go_to_another_merger),
+		cmocka_unit_test(the_same_program_directly),
+		cmocka_unit_test(no_merger_is_left),
+		cmocka_unit_test(a_merger_is_stopped),
+		cmocka_unit_test(lost_after_all),
 		cmocka_unit_test(stopped_while_waiting),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
