@@ -369,6 +369,61 @@ class Hostile(Case):
         self.assertEqual(operator.returncode, 1)
 
 
+class Mergers(Case):
+    """outsight-serve --merge as a daemon, with hosts that are whole."""
+    OPTION = ("-x", "fleetmergers=m*")
+
+    def test_two_hosts(self):
+        """The operator's name is in each log: a merger invites nobody in its own."""
+        hosts = [self.fleet.host(name, {"alice": ALL}) for name in ("h1", "h2")]
+        merger = self.fleet.merger("m1")
+        status, out, err = self.fleet.run("-q", *self.OPTION, "-g", "h1/none", "-g", "h2/none", "-n", SHORT)
+        self.assertEqual((status, out, err), (3, "began\n", ""))
+        merger.await_log("a session ended: operator=alice")
+        self.assertRegex(merger.log(), r'(?s)fleet: allowed: operator=alice as="\S+" asks=merge session=(\w{32})\n'
+                                       r".*key=alice session=\1: merging begins: .*session=\1: merging ends: 2 hosts, 0 of them lost")
+        for host in hosts:
+            host.await_log("a session ended: operator=alice")
+            self.assertRegex(host.log(), r'fleet: allowed: operator=alice as="\S+" asks=run guests="none"')
+        self.assertEqual([daemon.sessions() for daemon in (merger, *hosts)], [[], [], []])
+
+    def test_no_merger(self):
+        """A host that is named as one says that it is none."""
+        self.fleet.host("h1", {"alice": ALL})
+        host = self.fleet.host("m1", {"alice": ALL})
+        self.refused(host, (*self.OPTION, "-g", "h1/none"), "m1: refused: this is no merger: outsight-serve --merge is one",
+                     "fleet: refused: operator=alice .* asks=merge .*no merger")
+
+    def test_no_host(self):
+        merger = self.fleet.merger("m1")
+        self.refused(merger, ("-g", "m1/none"), "m1: refused: this is a merger, and has no guests", "fleet: refused: operator=alice .* asks=run")
+
+    def test_ended(self):
+        """SIGTERM: its hosts stop at once, not by their lease, and the operator has them begin again without it."""
+        host = self.fleet.host("h1", {"alice": ALL})
+        merger = self.fleet.merger("m1")
+        operator = self.begin(*self.OPTION, "-g", "h1/none")
+        self.assertEqual(merger.stop(), 0)
+        self.assertIn("merging ends: 1 hosts", merger.log())
+        host.await_log("a session ended: operator=alice")
+        wait_until(lambda: host.log().count("allowed: operator=alice") == 2, host.log)
+        wait_until(lambda: host.log().count("tracing starts") == 2, host.log)
+        operator.send_signal(signal.SIGINT)
+        _, err = operator.communicate(timeout=limit(60))
+        self.assertEqual(operator.returncode, 1)
+        self.assertIn("merger m1 is lost: ", err)
+
+    def test_operator_killed(self):
+        """Its lease ends the merger's session, which stops the hosts."""
+        host = self.fleet.host("h1", {"alice": ALL})
+        merger = self.fleet.merger("m1", env=LEASE)
+        operator = self.begin(*self.OPTION, "-g", "h1/none")
+        operator.kill()
+        wait_until(lambda: not merger.sessions() and not host.sessions(), merger.log)
+        self.assertIn("the operator is lost: its hosts are stopped", merger.log())
+        host.await_log("a session ended: operator=alice")
+
+
 class Command(Case):
     """outsight-serve's own command line."""
 
@@ -401,6 +456,21 @@ class Command(Case):
             f.write("nets nats://x\n")
         self.assertEqual(self.serve("--check", "--conf", conf),
                          (1, "", f"outsight-serve: {conf}:3: there is no setting nets, did you mean nats\n"))
+
+    def test_check_of_a_merger(self):
+        """Operators need no rights; those that they have there mean nothing, which is said."""
+        conf, key = self.fleet.path("c"), self.fleet.path("k")
+        public = self.serve("--make-key", key)[1].strip()
+        with open(conf, "w", encoding="utf-8") as f:
+            f.write(f"name m1\nkey {key}\noperator alice {public}\n")
+        os.chmod(conf, 0o644)
+        self.assertEqual(self.serve("--check", "--merge", "--conf", conf), (0, f"{conf}: m1, 1 operators, no broker\n", ""))
+        self.assertEqual(self.serve("--check", "--conf", conf),
+                         (1, "", f"outsight-serve: {conf}:3: operator alice has no line \"guests\", and may trace nothing\n"))
+        with open(conf, "a", encoding="utf-8") as f:
+            f.write("guests web*\n")
+        self.assertEqual(self.serve("--check", "--merge", "--conf", conf)[1].splitlines()[1:],
+                         [f"{conf}:3: operator alice: what it may do with guests means nothing to a merger, which has none"])
 
     def test_state_is_one_daemons(self):
         host = self.fleet.host("h1", {"alice": ALL})
