@@ -108,8 +108,9 @@ static void move(struct fl_host *old, struct outcome *o)
 	bool may = !old->fleet->is_stopping && old->fleet->calling && choose(old->fleet, &to);
 	struct ot_err *err = may ? begin_anew(old, to) : NULL;
 
-	if (!may || err) {
-		fl_host_lose(old, err ? ot_err_message(err) : "so is its merger");
+	if (!may || err) { /* that is said of all together */
+		fl_host_end(old, FL_HOST_LOST);
+		fl_host_disconnect(old);
 		o->lost++;
 	} else if (to) {
 		note(o, to);

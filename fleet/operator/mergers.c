@@ -69,6 +69,8 @@ static struct ot_err *check_enough(size_t nhosts, size_t nmergers, const char *w
 
 	if (nmergers >= needed)
 		return NULL;
+	if (!nmergers)
+		return ot_err_new(OT_ERR_NOT_FOUND, "no merger that fleetmergers names answers");
 	return ot_err_new(OT_ERR_LIMIT,
 			  "%zu hosts need %zu mergers, which collect from %u each: fleetmergers names %zu%s",
 			  nhosts, needed, FL_MEMBERS_MAX, nmergers, which);

@@ -91,7 +91,7 @@ static struct ot_err *host_of(struct fl_calling *c, const struct fl_known_host *
 
 static struct ot_err *choose(struct fl_calling *c, const struct fl_wanted *w)
 {
-	bool found = false;
+	bool found = false, merges = false;
 
 	for (size_t i = 0; i < c->known.count; i++) {
 		if (!dif_glob_match(w->hosts, c->known.items[i].name))
@@ -99,11 +99,14 @@ static struct ot_err *choose(struct fl_calling *c, const struct fl_wanted *w)
 		struct fl_invited *h;
 
 		OT_TRY(host_of(c, &c->known.items[i], &h));
+		merges |= h->asks == FL_ASKS_MERGE;
 		if (h->asks == FL_ASKS_MERGE)
 			continue;
 		OT_TRY(want(h, w));
 		found = true;
 	}
+	if (!found && merges)
+		return ot_err_new(OT_ERR_NOT_FOUND, "-g %s/%s: a merger has no guests", w->hosts, w->guests);
 	if (!found)
 		return ot_err_new(
 		    OT_ERR_NOT_FOUND,

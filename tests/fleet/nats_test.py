@@ -344,6 +344,45 @@ class Refused(Case):
         self.assertEqual(client.seen("os.v1.mine")[:1], [])
 
 
+class Mergers(Case):
+    """What a command line with mergers may ask, and whom. What they do is merge_test.py's."""
+
+    def fails(self, status, reason, *args):
+        got, out, err = self.fleet.run("-q", *args, "-n", SHORT)
+        self.assertEqual((got, out), (status, ""), err)
+        self.assertIn(reason, err)
+
+    def test_without_broker(self):
+        done = subprocess.run([OUTSIGHT, "-q", "-x", "fleetmergers=m*", "-g", "web", "-n", SHORT], capture_output=True, text=True,
+                              timeout=limit(60), check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("-x fleetmergers: mergers are reached through a broker, and there is none", done.stderr)
+
+    def test_with_ssh(self):
+        self.fails(2, "-x fleetmergers: a merger has no ssh: ssh://h2/web can't be collected from",
+                   "-x", "fleetmergers=m*", "-g", "h1/none", "-g", "ssh://h2/web")
+
+    def test_unknown(self):
+        self.fleet.know({"h1": self.fleet.key("h1"), "m1": self.fleet.key("m1")})
+        self.fails(1, "fleetmergers: no merger x* is known", "-x", "fleetmergers=m1,x*", "-g", "h1/none")
+        self.fails(1, "fleetmergers names no merger", "-x", "fleetmergers=, ,", "-g", "h1/none")
+        self.fails(1, "-g m1/none: a merger has no guests", "-x", "fleetmergers=m1", "-g", "m1/none")
+
+    def test_silent(self):
+        """It is not there; the host is not asked by anybody."""
+        host = self.fleet.host("h1", {"alice": ALL})
+        self.fleet.know({"h1": host.key, "m1": self.fleet.key("m1")})
+        self.fails(1, "merger m1 does not answer", "-x", "fleetmergers=m1", "-g", "h1/none")
+        self.assertNotIn("fleet: allowed", host.log())
+
+    def test_no_merger(self):
+        """A daemon that serves guests does not merge."""
+        other = self.fleet.host("h2", {"alice": ALL})
+        self.fleet.host("h1", {"alice": ALL})
+        self.fails(1, "merger h2: refused: ", "-x", "fleetmergers=h2", "-g", "h1/none")
+        self.assertRegex(other.log(), r'fleet: refused: .*asks=merge')
+
+
 class Hostile(Case):
     def test_broker(self):
         """It drops, repeats, keeps back and forges: what was asked for happens, once."""

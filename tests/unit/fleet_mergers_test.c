@@ -279,6 +279,28 @@ static void expect_report(struct mergers *m, bool whole, const char *text)
 	ot_buf_deinit(&out);
 }
 
+/* Each of its share, as soon as the merger has said that it is there; what they run is signed. */
+static void members_are_invited_by_the_operator(void **state)
+{
+	struct mergers m;
+	struct heard heard;
+
+	(void)state;
+	open_fleet(&m, counting, 2, 3);
+	m.f.fleet->is_strict = true;
+	assert_false(hear(&m, 0, &heard));
+	greet(&m.f.hosts[0], 0);
+	assert_null(fl_host_pump_strictly(m.mergers[0]));
+	expect_member(&m, 0, 0, 0);
+	expect_member(&m, 0, 1, 2);
+	assert_false(hear(&m, 0, &heard));
+	assert_false(hear(&m, 1, &heard));
+	greet(&m.f.hosts[1], 0);
+	assert_null(fl_host_pump_strictly(m.mergers[1]));
+	expect_member(&m, 1, 0, 1);
+	close_fleet(&m);
+}
+
 static void members_are_hosts(void **state)
 {
 	struct mergers m;
@@ -681,6 +703,7 @@ static void stopped_while_waiting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(members_are_invited_by_the_operator),
 		cmocka_unit_test(members_are_hosts),
 		cmocka_unit_test(sums_are_the_mergers),
 		cmocka_unit_test(ended_one_by_one),
