@@ -110,6 +110,34 @@ class Guests(GuestTest):
         for vm in vms:
             self.assertEqual(vm.text(), elf_text(GUEST)[1])
 
+    def test_merged(self):
+        """The same through a merger; a key by name is one key of both guests, `guest` is each one's own, and records are their host's."""
+        vms = [self.guest(name) for name in ("a1", "b1")]
+        for name, rights in (("h1", "guests a*"), ("h2", "guests b*")):
+            self.fleet.host(name, {"alice": f"{rights}\nproviders fbt"}, env=self.env)
+        self.fleet.merger("m1")
+        port, option = self.fleet.broker.port, ("-x", "fleetmergers=m1")
+        self.check_rounds(self.rounds(port, 2, *option), 2)
+        program = ("fbt::round_end:entry { @f[func(arg0)] = count(); @s[stack(1)] = count(); @g[guest] = count(); "
+                   "printf(\"%s %s\\n\", guest, probefunc); }")
+        process = self.start(port, *option, "-g", "h*/*", "-n", program)
+        seen = set()
+        while len(seen) < 2:
+            line = process.stdout.readline()
+            self.assertTrue(line, process.stderr.read)
+            seen.add(line)
+        self.assertEqual(seen, {"h1/a1 round_end\n", "h2/b1 round_end\n"})
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=limit(120))
+        self.assertEqual((process.returncode, err), (0, ""))
+        guests = dict(re.findall(r"(?m)^ +(h\d/\w+) +(\d+)$", out))
+        self.assertEqual(sorted(guests), ["h1/a1", "h2/b1"])
+        rounds = sum(map(int, guests.values()))
+        frames = re.findall(r"(?m)^ +\S*`round_end(?:\+0x\w+)?\n +(\d+)$", out)
+        self.assertEqual(frames, [str(rounds)], out)
+        for vm in vms:
+            self.assertEqual(vm.text(), elf_text(GUEST)[1])
+
     def refused(self, host, program, reason, *options):
         process = self.start(self.fleet.broker.port, *options, "-g", "h1/*", "-n", program)
         out, err = process.communicate(timeout=limit(120))
