@@ -23,15 +23,23 @@ from simulated import Simulated, totals  # noqa: E402
 from stats import Report, Sample  # noqa: E402
 
 GOAL = 0.3
-TICKS = os.sysconf("SC_CLK_TCK")
+FAN_IN = 100
 PROGRAM = "fbt:::entry { @[execname] = count(); }"
 
 
 def cpu_seconds(pid):
-    """Of a process that lives, all its threads."""
-    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-        fields = f.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    """Of a process that lives, all its threads, as the scheduler counts: what it does may be too short for a clock that ticks."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as f:
+            total += int(f.read().split()[0])
+    return total / 1e9
+
+
+def largest_mb(pid):
+    """The most memory that a process had."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return int(re.search(r"VmHWM:\s+(\d+)", f.read())[1]) / 1024
 
 
 class Costs:
@@ -69,6 +77,7 @@ class Run:
         simulated = Simulated(self.fleet, a.hosts, "--keys", str(a.keys), "--seconds", str(a.seconds))
         mergers = [self.fleet.merger(f"m{n}") for n in range(1, a.mergers + 1)]
         options = ("-x", "fleetmergers=m*") if mergers else ()
+        self.idle = cpu_seconds(simulated.process.pid)
         began = time.monotonic()
         operator = subprocess.Popen(self.fleet.command("-q", *options, "-g", "h*/web", "-n", "BEGIN { printf(\"begun\\n\"); } " + PROGRAM),
                                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -82,14 +91,17 @@ class Run:
         if operator.stdout.readline() != "begun\n":
             raise AssertionError(operator.communicate()[1])
         begun = time.monotonic() - began
-        start_cpu = cpu_seconds(operator.pid)
+        start = {"operator": cpu_seconds(operator.pid), "hosts": cpu_seconds(simulated.process.pid) - self.idle,
+                 "all mergers": sum(cpu_seconds(pid) for m in mergers for pid in (m.process.pid, *m.sessions()))}
         time.sleep(3)  # sessions' processes are there, and the first second has passed
-        sessions = {f"merger {n}": m.sessions() for n, m in enumerate(mergers, 1)}
-        receivers = {"operator": [operator.pid], **sessions}
+        receivers = {"operator": [operator.pid]}
+        if mergers:
+            receivers["all mergers"] = [pid for m in mergers for pid in m.sessions()]
         costs = Costs({**receivers, "broker": [self.fleet.broker.process.pid], "hosts": [simulated.process.pid]})
         bytes_before = {name: sum(map(received, pids)) for name, pids in receivers.items()}
         time.sleep(max(1, self.args.seconds - 6))
         shares, passed = costs.shares(), time.monotonic() - costs.began
+        memory = {name: max(map(largest_mb, pids)) for name, pids in receivers.items()}
         rates = {name: (sum(map(received, pids)) - bytes_before[name]) / passed for name, pids in receivers.items()}
         simulated.await_word("done", limit(self.args.seconds + 60))
         operator.send_signal(signal.SIGINT)
@@ -100,7 +112,7 @@ class Run:
         expected = totals({name: ticks for name, (ticks, _) in done["hosts"].items()}, self.args.keys)
         got = dict(re.findall(r"(?m)^ +(\S+) +(\d+)$", out))
         wrong = sum(got.get(f"key{k:05}") != str(n) for k, n in enumerate(expected)) + (len(got) != len(expected))
-        return {"shares": shares, "rates": rates, "begun": begun, "start": start_cpu, "wrong": wrong, "again": done["again"],
+        return {"shares": shares, "rates": rates, "begun": begun, "start": start, "wrong": wrong, "memory": memory,
                 "elements": done["elements"], "bytes": done["bytes"], "total": sum(expected), "status": operator.returncode}
 
     def close(self):
@@ -120,9 +132,14 @@ def show(report, args, results):
             figure(f"CPU, {name}", shares, "of a CPU", 3)
     for name in first["rates"]:
         figure(f"received, {name}", [r["rates"][name] / 1e6 for r in results], "MB/s", 2)
-    figure("from a host, a second and key", [r["bytes"] / r["elements"] for r in results], "B", 1)
+    for name in first["memory"]:
+        figure(f"memory, {name}", [r["memory"][name] for r in results], "MB", 0)
+    nominal = args.hosts * args.keys * args.seconds
+    figure("deltas, of those without folding", [100 * r["elements"] / nominal for r in results], "%", 0)
+    figure("on the wire, a delta from a host", [r["bytes"] / r["elements"] for r in results], "B", 1)
     figure("until it has begun", [r["begun"] for r in results], "s", 1)
-    figure("CPU of the operator until then", [r["start"] for r in results], "s", 2)
+    for name in first["start"]:
+        figure(f"CPU until then, {name}", [r["start"][name] for r in results], "s", 2)
     wrong = sum(r["wrong"] for r in results)
     report.goal(f"{first['total']:,} counted in {args.keys:,} keys", "every key exact", f"{wrong} wrong", not wrong)
 
@@ -132,9 +149,11 @@ def main():
     parser.add_argument("--hosts", type=int, default=200)
     parser.add_argument("--keys", type=int, default=1000)
     parser.add_argument("--seconds", type=int, default=60)
-    parser.add_argument("--mergers", type=int, default=2)
+    parser.add_argument("--mergers", type=int, help=f"0: none; else one for {FAN_IN} hosts")
     parser.add_argument("--rounds", type=int, default=1)
     args = parser.parse_args()
+    if args.mergers is None:
+        args.mergers = -(-args.hosts // FAN_IN)
     if not NATS:
         sys.exit("no nats-server here (scripts/test gets one)")
     print(f"# {args.hosts} hosts, {args.keys} keys a second each, {args.seconds} s, "

@@ -33,6 +33,7 @@
 #define HOSTS_MAX 16384u
 #define SCAN_NS   5000000ull /* how late something that is due may be done */
 #define EVENTS    256
+#define AT_ONCE   16
 
 enum source { FROM_WHO, FROM_RUN, FROM_SIGNAL, FROM_SESSION };
 
@@ -324,13 +325,14 @@ static void take_question(const struct fl_broker_message *m)
 	ot_arena_deinit(&arena);
 }
 
+/* A few: sessions that there are don't wait until all others have begun. */
 static void take_requests(void)
 {
 	struct fl_broker_message m;
 
-	while (fl_inbox_next(sim.who, &m))
+	if (fl_inbox_next(sim.who, &m))
 		take_question(&m);
-	while (fl_inbox_next(sim.run, &m)) {
+	for (unsigned i = 0; i < AT_ONCE && fl_inbox_next(sim.run, &m); i++) {
 		const char *name = strrchr(m.subject, '.') + 1;
 		struct sim_host *h = host_called(name, strlen(name));
 
