@@ -11,6 +11,12 @@
 
 /* --- MEMBER ------------------------------------------------------------------------------------------------ */
 
+/* One that is over may be asked again, under another number. */
+static bool is_here(const struct fl_member_here *member)
+{
+	return member->state == FL_MEMBER_INVITED || member->state == FL_MEMBER_JOINED;
+}
+
 /* What it says is in the name of subjects, and of a table. */
 static struct ot_err *check(const struct fl_merge *m, const struct fl_member *wanted)
 {
@@ -19,7 +25,7 @@ static struct ot_err *check(const struct fl_merge *m, const struct fl_member *wa
 	if (m->members[wanted->member].state != FL_MEMBER_NONE)
 		return ot_err_new(OT_ERR_BAD_DATA, "two hosts with number %u", wanted->member);
 	for (uint32_t i = 0; i < FL_MEMBERS_MAX; i++)
-		if (m->members[i].state != FL_MEMBER_NONE && !strcmp(m->members[i].name, wanted->name))
+		if (is_here(&m->members[i]) && !strcmp(m->members[i].name, wanted->name))
 			return ot_err_new(OT_ERR_BAD_DATA, "host %s a second time", wanted->name);
 	for (uint32_t i = 0; i < wanted->ninvitations; i++)
 		if (wanted->invitations[i].len > FL_REQUEST_MAX)

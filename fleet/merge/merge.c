@@ -101,6 +101,7 @@ static struct ot_err *take_hello(struct fl_merge *m, const void *data, size_t le
 				  "same release",
 				  m->config->name, FL_PROTOCOL, hello.protocol);
 	snprintf(m->operator_name, sizeof(m->operator_name), "%s", hello.name);
+	m->fleet->greeting = m->operator_name; /* it is who traces */
 	m->greeted = true;
 	snprintf(line, sizeof(line), "merging begins: hosts are invited as %s has signed", m->operator_name);
 	log_line(m, line);

@@ -111,6 +111,8 @@ static struct ot_err *greet(struct fl_host *h)
 
 	gethostname(machine, sizeof(machine) - 1);
 	snprintf(name, sizeof(name), "%.200s@%s", user ? user : "?", machine);
+	if (h->fleet->greeting)
+		hello.name = h->fleet->greeting;
 	fl_clock_now(&hello.clock);
 	ot_buf_init(&body);
 	fl_put_hello(&body, &hello);

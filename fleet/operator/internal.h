@@ -134,6 +134,7 @@ struct fl_tap {
 struct fl_fleet {
 	struct fl_fleet_config config;
 	const struct fl_tap *tap; /* NULL: none */
+	const char *greeting;     /* as whom hosts are greeted; NULL: as this user, on this machine */
 	bool held;                /* hosts are to wait: their links are kept alive, and nothing is taken */
 	struct fl_host **hosts, **linked; /* linked: those with a link of their own */
 	uint64_t *upto; /* by host: it has handed over its records up to then, by this side's clock */

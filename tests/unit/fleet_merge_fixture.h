@@ -169,14 +169,19 @@ static inline void put_member(struct ot_buf *out, uint32_t member, const char *n
 	ot_buf_deinit(&run);
 }
 
-/* As if it had answered. */
-static inline void join(struct merging *t, unsigned i)
+/* As if member number @member, which is canned host @i, had answered. */
+static inline void join_as(struct merging *t, unsigned i, unsigned member)
 {
 	struct fl_carrier *near, *far;
 
 	make_pair(&near, &far);
 	assert_null(fl_link_create(far, NULL, NULL, NULL, &t->f.hosts[i].link));
-	assert_null(fl_members_join(t->m, &t->m->members[i], near, NULL));
+	assert_null(fl_members_join(t->m, &t->m->members[member], near, NULL));
+}
+
+static inline void join(struct merging *t, unsigned i)
+{
+	join_as(t, i, i);
 }
 
 static inline void greet(struct merging *t)

@@ -173,9 +173,11 @@ static void one_ends_alone(void **state)
 	merging_teardown(&t);
 }
 
-/* A host's exit() is the operator's to hear, and it has STARTED and STOP by its link. */
+/* Greeted in the operator's name, with the operator's RUN; STOP comes once. */
 static void the_hosts_hear(void **state)
 {
+	struct ot_arena arena;
+	struct fl_hello hello;
 	struct canned *h;
 	enum fl_kind kind, last = FL_HELLO;
 	struct merging t;
@@ -184,6 +186,7 @@ static void the_hosts_hear(void **state)
 	unsigned runs = 0;
 
 	(void)state;
+	ot_arena_init(&arena);
 	merging_begin(&t, counting);
 	h = &t.f.hosts[0];
 	tell_of(&t, 0, FL_STOP);
@@ -195,6 +198,10 @@ static void the_hosts_hear(void **state)
 
 		assert_true(last != FL_STOP); /* once */
 		last = kind;
+		if (kind == FL_HELLO) {
+			assert_null(fl_get_hello(data, len, &arena, &hello));
+			assert_string_equal(hello.name, "alice@desk");
+		}
 		if (kind != FL_RUN)
 			continue;
 		put_text_run(&run, counting);
@@ -205,6 +212,41 @@ static void the_hosts_hear(void **state)
 	}
 	assert_int_equal(runs, 1);
 	assert_int_equal(last, FL_STOP);
+	merging_teardown(&t);
+	ot_arena_deinit(&arena);
+}
+
+/* A host that is over may be invited again, and its new session is another one's. */
+static void one_begins_again(void **state)
+{
+	struct ot_buf body = { 0 };
+	struct merging t;
+
+	(void)state;
+	merging_begin(&t, counting);
+	say_ended(&t.f.hosts[1]);
+	for (uint64_t until = ot_now_ns() + 60000000000ull; !t.n && ot_now_ns() < until;)
+		work(&t);
+	fl_link_destroy(t.f.hosts[1].link);
+	t.f.hosts[1].link = NULL;
+	put_member(&body, 7, "h2", counting);
+	tell(&t, FL_MEMBER, &body);
+	work(&t);
+	assert_null(t.err);
+	forget(&t);
+	join_as(&t, 1, 7);
+	say_all(&t.f, 1);
+	work(&t);
+	tell_of(&t, 7, FL_START);
+	work(&t);
+	say(&t.f.hosts[1], FL_STARTED);
+	count(&t, 1, "x", 3);
+	say_record(&t.f.hosts[1], RECORD, 42);
+	work(&t);
+	assert_null(t.err);
+	assert_string_equal(kinds(&t),
+			    "HELLO(7) GUEST(7) READY(7) STARTED(7) PROGRAM ENABLED PROGRAM(7) ENABLED(7) "
+			    "RECORDS(7) AGGREGATES");
 	merging_teardown(&t);
 }
 
@@ -265,6 +307,7 @@ int main(void)
 		cmocka_unit_test(ends_are_behind_the_sums),
 		cmocka_unit_test(one_ends_alone),
 		cmocka_unit_test(the_hosts_hear),
+		cmocka_unit_test(one_begins_again),
 		cmocka_unit_test(a_slow_operator),
 	};
 
