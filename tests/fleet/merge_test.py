@@ -143,6 +143,23 @@ class Lost(Merging):
         for guest, n in exact.items():
             self.assertTrue(n <= got[guest] <= 2 * n, (guest, got[guest], n))
 
+    def test_no_merger_left(self):
+        """Hosts that are few are taken directly: their sessions' data is whole. With hostloss=ok the status does not tell."""
+        simulated = self.simulate()
+        process = self.begin("fbt:::entry { @[guest] = count(); }", "-x", "hostloss=ok")
+        for merger in self.mergers:
+            self.kill_merger(merger)
+        self.await_error(r"(?m)^dtrace: merger m\d is lost: .* are asked directly; what they counted since \d\d:\d\d:\d\d may be missing$")
+        simulated.await_word("done", limit(120))
+        status, out, err = self.end(process)
+        done = simulated.stop()
+        self.assertEqual(status, 0, err)
+        self.assertRegex(err, r"(?m)^dtrace: hosts: 20 whole; 2 mergers lost$")
+        self.assertEqual((done["sessions"], self.whole(done)), (2 * self.HOSTS, True), done)
+        for host in range(1, self.HOSTS + 1):
+            n = sum(self.expected(hosts=[host]).values())
+            self.assertTrue(n <= rows(out)[f"h{host}/web"] <= 2 * n, (host, n, out))
+
 
 @unittest.skipUnless(FULL, "scripts/test --full")
 class Many(Merging):
