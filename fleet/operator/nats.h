@@ -17,6 +17,7 @@ struct fl_invited {
 	bool by_pattern;      /* no -g has its name: it is left out if it has no such guest */
 	bool present;         /* it has answered WHO, and has one */
 	bool silent;
+	size_t question; /* of WHO, that it is asked by */
 	bool accepted;
 	struct fl_carrier *carrier; /* of the present attempt; then the fleet's */
 	uint8_t public[FL_PUBLIC], secret[FL_PUBLIC], digest[FL_DIGEST];

@@ -96,6 +96,18 @@ class Sessions(Case):
         self.assertEqual(status, 1)
         self.assertIn("-g x*/web: no host of that name is known", err)
 
+    def test_many_are_asked_at_once(self):
+        """A question names 64 hosts: no answer is waited for before the last one is asked."""
+        client = self.listen()
+        self.fleet.know({f"h{n}": self.fleet.key("h") for n in range(130)})
+        status, _, err = self.fleet.run("-q", "-x", "hostloss=ok", "-g", "h*/web", "-n", SHORT)
+        self.assertEqual(status, 1)
+        self.assertIn("host h129 does not answer", err)
+        client.flush()
+        questions = [data for _, _, data in client.seen("os.v1.who")]
+        self.assertEqual(len(set(questions)), 3)
+        self.assertEqual(questions, 2 * questions[:3])
+
     def test_host_ends(self):
         """SIGTERM of the daemon ends its sessions, which the operator is told."""
         host = self.fleet.host("h1", {"alice": ALL})

@@ -739,6 +739,8 @@ int main(void)
 		cmocka_unit_test(test_odd),       cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_busy),      cmocka_unit_test(test_flood),
 		cmocka_unit_test(test_memory),    cmocka_unit_test(test_due),
+		cmocka_unit_test(test_last),      cmocka_unit_test(test_slow_line),
+		cmocka_unit_test(test_no_storm),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
