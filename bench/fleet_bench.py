@@ -112,7 +112,7 @@ class Run:
         expected = totals({name: ticks for name, (ticks, _) in done["hosts"].items()}, self.args.keys)
         got = dict(re.findall(r"(?m)^ +(\S+) +(\d+)$", out))
         wrong = sum(got.get(f"key{k:05}") != str(n) for k, n in enumerate(expected)) + (len(got) != len(expected))
-        return {"shares": shares, "rates": rates, "begun": begun, "start": start, "wrong": wrong, "memory": memory,
+        return {"shares": shares, "rates": rates, "begun": begun, "start": start, "exchanged": exchanged, "wrong": wrong, "memory": memory,
                 "elements": done["elements"], "bytes": done["bytes"], "total": sum(expected), "status": operator.returncode}
 
     def close(self):
