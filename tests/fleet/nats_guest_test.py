@@ -77,7 +77,7 @@ class Guests(GuestTest):
         return process
 
     def rounds(self, port, hosts, *options):
-        """What was counted in a round of each host's guests, and what was said."""
+        """What was counted in a round of each host's guests, and what was printed and said."""
         process = self.start(port, *options, "-g", "h*/*", "-n", ONE_ROUND)
         for _ in range(hosts):
             line = process.stdout.readline()
@@ -87,12 +87,12 @@ class Guests(GuestTest):
         self.assertEqual(process.returncode, 0, err)
         counts = dict(re.findall(r"(?m)^ +(probed_\w+) +(\d+)$", out))
         total = re.search(r"(?m)^ +(\d+)$", out)[1]
-        return {name: int(n) for name, n in counts.items()}, int(total), err
+        return {name: int(n) for name, n in counts.items()}, int(total), out + err
 
     def check_rounds(self, got, hosts):
         expected = {f"probed_{f}": hosts * CPUS * CALLS * (2 if f == "load" else 1) for f in TRAPPED}
-        self.assertEqual(got[0], expected)
-        self.assertEqual(got[1], sum(expected.values()))
+        self.assertEqual(got[0], expected, got[2])
+        self.assertEqual(got[1], sum(expected.values()), got[2])
 
     def test_sums(self):
         """Of two hosts, each of which may show one of the guests of this machine; and the same over a broker that drops, repeats,
