@@ -202,7 +202,7 @@ void fl_put_guest(struct ot_buf *out, const struct fl_guest *m)
 	fl_put_u32(out, m->how);
 	fl_put_sentence(out, m->text);
 	fl_put_u64(out, m->time);
-	fl_put_sentence(out, m->uuid);
+	fl_put_sentence(out, m->uuid ? m->uuid : "");
 }
 
 struct ot_err *fl_get_guest(const void *data, size_t len, struct ot_arena *arena, struct fl_guest *ret)

@@ -238,7 +238,7 @@ struct fl_guest {
 	uint32_t how; /* enum vp_guest_end */
 	const char *text;
 	uint64_t time;    /* when, by the clock of records: it was traced from then on, or until then */
-	const char *uuid; /* the virtual machine's; "" if that is not known */
+	const char *uuid; /* the virtual machine's; "": not known, as is NULL when it is written */
 };
 
 struct fl_say {

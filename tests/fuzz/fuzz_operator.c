@@ -215,7 +215,7 @@ static void trace(struct fl_fleet *fleet, struct keeping *k)
 		err = fl_host_send(h, FL_START, NULL);
 	h->state = FL_HOST_STARTING;
 	fleet->is_started = true;
-	while (!err && h->link && !fl_host_is_over(h))
+	while (!err && h->channel && !fl_host_is_over(h))
 		err = fl_host_pump(h);
 	if (!err)
 		err = fl_fleet_take(fleet, &exited, &status);

@@ -220,7 +220,7 @@ static void refused(void **state)
 		       &(struct fl_refused){ FL_REASON_POLICY, "guest web01: this host does not allow it" });
 	say(&f.hosts[1], FL_REFUSED);
 	take(&f);
-	assert_int_equal(f.fleet->hosts[1]->state, FL_HOST_ENDED);
+	assert_int_equal(f.fleet->hosts[1]->state, FL_HOST_LEFT_OUT);
 	assert_non_null(strstr(f.seen.said, "h2: guest web01: this host does not allow it\n"));
 	assert_non_null(strstr(f.seen.said, "web01 left h1, and was not found again: "));
 	assert_null(strstr(f.seen.said, "lost"));
