@@ -77,7 +77,8 @@ static struct ot_err *send_guest(struct fl_merge *m)
 	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 
 	ot_buf_init(&out);
-	fl_put_guest(&out, &(struct fl_guest){ .name = m->config->name, .joined = true, .text = "" });
+	fl_put_guest(&out,
+		     &(struct fl_guest){ .name = m->config->name, .joined = true, .text = "", .uuid = "" });
 	return fl_merge_send_buf(m, FL_GUEST, &out);
 }
 

@@ -70,7 +70,7 @@ static void put_program(struct session *s, uint8_t who)
 static void put_host(struct session *s, uint8_t who)
 {
 	put_hello(s, who);
-	fl_put_guest(&s->body, &(struct fl_guest){ .name = "web01", .joined = true, .text = "" });
+	fl_put_guest(&s->body, &(struct fl_guest){ .name = "web01", .joined = true, .text = "", .uuid = "" });
 	put(s, who, FL_GUEST);
 	put_program(s, who);
 	for (uint32_t i = 0; i < BY_PROCESS; i++)
