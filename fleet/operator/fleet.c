@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "fleet/link/seal.h"
+#include "fleet/operator/follow.h"
 #include "fleet/operator/nats.h"
 
 #define TIMER UINT32_MAX /* in the set, among hosts' indexes */

@@ -20,6 +20,7 @@
 #include "base/units.h"
 #include "dif/obj/program.h"
 #include "fleet/link/seal.h"
+#include "fleet/operator/follow.h"
 #include "fleet/operator/search.h"
 
 #define LOOK_NS  (60 * OT_NS_PER_SEC) /* for a host that has it */
@@ -37,6 +38,7 @@ struct fl_move {
 	enum state state;
 	struct ot_map skip; /* names of hosts that are not asked by the search */
 	struct fl_search *search;
+	uint32_t first; /* entries of the table that were made for it are from here on */
 };
 
 /* --- hosts ---------------------------------------------------------------------------------------------- */
@@ -66,7 +68,7 @@ static bool awaits(const struct fl_host *h, const struct fl_move *move)
 
 static bool is_awaited(const struct fl_fleet *fleet, const struct fl_move *move)
 {
-	for (uint32_t i = 0; i < fleet->nhosts; i++)
+	for (uint32_t i = move->first; i < fleet->nhosts; i++)
 		if (fleet->hosts[i]->follows == move && !fl_host_is_over(fleet->hosts[i]))
 			return true;
 	return false;
@@ -75,7 +77,7 @@ static bool is_awaited(const struct fl_fleet *fleet, const struct fl_move *move)
 /* Its place in the session was for this guest only. */
 static struct ot_err *release(struct fl_fleet *fleet, const struct fl_move *move, const struct fl_host *but)
 {
-	for (uint32_t i = 0; i < fleet->nhosts; i++) {
+	for (uint32_t i = move->first; i < fleet->nhosts; i++) {
 		struct fl_host *h = fleet->hosts[i];
 
 		if (h->follows != move || h == but || fl_host_is_over(h) || h->stopped_ns)
@@ -200,13 +202,9 @@ static bool is_to_be_asked(const struct fl_fleet *fleet, uint32_t index, const s
 
 static void ask_by_ssh(struct fl_fleet *fleet, struct fl_move *move, const char *spec)
 {
-	const uint32_t count = fleet->nhosts;
-	bool asked[FL_HOSTS_MAX];
-
-	for (uint32_t i = 0; i < count; i++)
-		asked[i] = is_to_be_asked(fleet, i, move);
-	for (uint32_t i = 0; i < count; i++) {
-		if (!asked[i])
+	/* a new entry is of a host whose first one was looked at */
+	for (uint32_t i = 0; i < move->first; i++) {
+		if (!is_to_be_asked(fleet, i, move))
 			continue;
 		struct ot_err *err =
 		    fl_fleet_add_ssh(fleet, fleet->hosts[i]->spec, fleet->hosts[i]->name, spec);
@@ -282,6 +280,7 @@ static struct fl_move *create(const struct fl_host *h, const struct fl_guest_the
 	const uint64_t look_ns = h->fleet->config.follow_ns;
 	*move = (struct fl_move){ .from = h,
 				  .left_ns = left_ns,
+				  .first = h->fleet->nhosts,
 				  .until_ns = ot_now_ns() + (look_ns ? look_ns : LOOK_NS) };
 	ot_map_init(&move->skip);
 	memcpy(move->uuid, there->uuid, sizeof(move->uuid));

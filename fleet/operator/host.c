@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "fleet/operator/internal.h"
+#include "fleet/operator/follow.h"
+#include "fleet/operator/merger.h"
 
 #define ROUNDS 64 /* of polls, before other hosts have their turn */
 

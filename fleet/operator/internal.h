@@ -14,11 +14,9 @@
 /* Engines' EPIDs are below (4 Mi), so those of hosts' clauses are no local clause's. */
 #define FL_EPID_BASE 10000000u
 
-#define FL_WANTED_MAX  64u /* -g's that name hosts behind a broker */
-#define FL_MERGERS_MAX 256u
-#define FL_DIRECT_MAX  150u /* hosts of a lost merger that are taken directly */
-/* In the table there are mergers too, and a host that went to another merger is there twice. */
-#define FL_TABLE_MAX   (3u * FL_HOSTS_MAX)
+#define FL_WANTED_MAX 64u                 /* -g's that name hosts behind a broker */
+#define FL_TABLE_MAX  (3u * FL_HOSTS_MAX) /* mergers too, and hosts that went to another one twice */
+#define FL_MOVES_MAX  64u /* guests that migrate in a session; further ones are not followed */
 
 /* What one host may make this side keep; how much memory that may take, room.c decides. */
 #define FL_ENABLED_MAX  (1u << 20)
@@ -31,8 +29,6 @@
 /* How long a host may take to compile, and, after STOP, to hand over the rest. */
 #define FL_PREPARE_NS 30000000000ull
 #define FL_ENDING_NS  60000000000ull
-#define FL_MARGIN_NS  2000000000ull /* … after a lease has ended */
-#define FL_PARTING_NS 3000000000ull /* a merger, which has nothing left */
 /* A host that hands over its rest within this has not been waited for. */
 #define FL_LATE_NS    1000000000ull
 
@@ -255,8 +251,6 @@ OT_MUST_CHECK struct ot_err *fl_spec_parse(const char *spec, struct ot_arena *ar
 OT_MUST_CHECK struct ot_err *fl_spec_want(struct fl_fleet *fleet, const char *spec);
 
 /* run.c */
-/** From now on RUN is what it is now: a clause may set options meanwhile, and a thread may ask for it. */
-OT_MUST_CHECK struct ot_err *fl_run_keep(struct fl_fleet *fleet);
 /** RUN for a host's @p guests appended to @p out: twice the same, if the scripts are read. LIMIT: it is too
  * large to be sent. */
 OT_MUST_CHECK struct ot_err *fl_run_put(const struct fl_fleet *fleet, const char *guests, struct ot_buf *out);
@@ -320,28 +314,6 @@ OT_MUST_CHECK struct ot_err *fl_room_tell(struct fl_host *h, uint64_t now_ns);
 /** What @p there says of the host's clock, now. */
 void fl_host_take_clock(struct fl_host *h, const struct fl_clock *there);
 uint64_t fl_host_time(const struct fl_host *h, uint64_t there);
-
-/* follow.c */
-/** Its memory was about to be migrated, or saved, at @p left_ns: it is looked for at other hosts. *ret false:
- * it is not, since the session ends, or guests have migrated too often in it. */
-OT_MUST_CHECK struct ot_err *fl_follow_left(struct fl_host *h, const struct fl_guest_there *there,
-					    uint64_t left_ns, bool *ret);
-/** It is traced there. *ret: it is one that is looked for, and the line was said. */
-OT_MUST_CHECK struct ot_err *fl_follow_joined(struct fl_host *h, const struct fl_guest_there *there,
-					      bool *ret);
-/** Take in hosts that were found, and give up guests that are not. */
-OT_MUST_CHECK struct ot_err *fl_follow_poll(struct fl_fleet *fleet);
-/** When that is to be done at the latest; UINT64_MAX. */
-uint64_t fl_follow_due_ns(const struct fl_fleet *fleet);
-/** Is a guest looked for? */
-bool fl_follow_goes_on(const struct fl_fleet *fleet);
-/** Give all of them up. */
-OT_MUST_CHECK struct ot_err *fl_follow_stop(struct fl_fleet *fleet);
-/** Is it @p h's guests' migrations alone that its session has ended by, with @p text? */
-bool fl_follow_explains(const struct fl_host *h, const char *text);
-/** … and one of them was not found again. */
-bool fl_follow_lost(const struct fl_host *h);
-void fl_follow_destroy(struct fl_fleet *fleet);
 
 /* fleet.c */
 /** A further session with a host of the fleet: @p spec as ssh has it, @p name as the operator does. */

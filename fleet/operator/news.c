@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "fleet/operator/internal.h"
+#include "fleet/operator/follow.h"
 
 #define SAID_MAX 1000 /* sentences that are remembered */
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "consumer/source.h"
-#include "fleet/operator/internal.h"
+#include "fleet/operator/follow.h"
 #include "fleet/operator/nats.h"
 
 struct ot_err *fl_fleet_wait(struct fl_fleet *fleet, int wake_fd, uint64_t until_ns, bool *ret_woken)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What has become of the hosts, in one line. */
 #include "base/clock.h"
-#include "fleet/operator/internal.h"
+#include "fleet/operator/follow.h"
 
 #define NAMED_MAX 8 /* hosts that are named in the line */
 
