@@ -39,6 +39,7 @@ class Case(unittest.TestCase):
         simulated = Simulated(self.fleet, self.HOSTS, "--keys", str(self.KEYS), "--seconds", str(self.SECONDS), "--rate",
                               str(self.RATE_MS), *args, port=port)
         self.addCleanup(simulated.close)
+        self.simulated = simulated
         return simulated
 
     def begin(self, program, *args):
@@ -55,7 +56,7 @@ class Case(unittest.TestCase):
 
         def begun():
             if process.poll() is not None:
-                self.fail(self.text("err"))
+                self.fail(self.text("err") + self.simulated.state())
             return BEGUN in self.text("out")
         wait_until(begun, "every host has begun")
         return process

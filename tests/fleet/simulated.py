@@ -44,6 +44,10 @@ class Simulated:
         with open(self.log_path, encoding="utf-8") as f:
             return f.read()
 
+    def state(self):
+        status = self.process.poll()
+        return "the simulated hosts live\n" if status is None else f"the simulated hosts have ended, status {status}: {self.log()[-500:]}\n"
+
     def await_word(self, word, seconds=limit(60)):
         def there():
             if self.process.poll() is not None:

@@ -140,7 +140,7 @@ static struct ot_err *prepare(struct sim_session *s, const void *data, size_t le
 		ot_err_destroy(why);
 		return send_out(s, FL_REFUSED);
 	}
-	fl_put_guest(&s->out, &(struct fl_guest){ 0, "web", true, 0, "" });
+	fl_put_guest(&s->out, &(struct fl_guest){ .name = "web", .joined = true, .text = "", .uuid = "" });
 	OT_TRY(send_out(s, FL_GUEST));
 	OT_TRY(send_program(s));
 	return send_ready(s);
