@@ -15,8 +15,8 @@ struct vp_usdt_probe {
 	struct vp_batch_process process; /* pid 0: it is a stand-in … */
 	uint64_t file;                   /* … of this file (vp_batch_probe.file) */
 	bool of_program;                 /* its module is a.out too */
-	const char
-	    *costly; /* why no pattern raises its semaphore; NULL: one does, or the full name was given */
+	const char *costly; /* the reason why no pattern raises its semaphore; NULL: one does, or the full
+			       name was given */
 	struct vp_usdt_place *places;
 	uint32_t nplaces;
 };
