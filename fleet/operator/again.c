@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "fleet/operator/nats.h"
 
 #define ANSWER_NS 4000000000ull
@@ -141,7 +142,7 @@ static void put_outcome(const struct outcome *o, struct ot_buf *out)
 static void put_since(const struct fl_host *merger, struct ot_buf *out)
 {
 	const uint64_t now = ot_now_ns(), summed = fl_merger_summed_ns(merger);
-	const uint64_t ago = (now - summed) / 1000000000u + 2;
+	const uint64_t ago = (now - summed + merger->fleet->config.opts->aggrate_ns) / OT_NS_PER_SEC + 2;
 	time_t since = time(NULL) - (time_t)ago;
 	struct tm tm;
 	char text[16] = "?";

@@ -2,6 +2,7 @@
 /* fleet/operator: mergers. What members hand over is theirs, sums are a merger's, and one that is lost is
  * replaced. The other ends of the links are the test's own mergers, m1 and m2, with hosts h1, h2 … */
 #include <sodium.h>
+#include <time.h>
 
 #include "fleet/operator/nats.h"
 #include "tests/unit/fleet_operator_fixture.h"
@@ -583,6 +584,34 @@ static void hosts_go_to_another_merger(void **state)
 	close_fleet(&m);
 }
 
+/* What is uncertain began as long before the last sums as hosts may gather. */
+static void since_when(void **state)
+{
+	static const char before[] = "what they counted since ";
+	struct mergers m;
+	unsigned h, min, s;
+	struct tm tm;
+
+	(void)state;
+	begin_fleet(&m, counting, 2, 2);
+	m.f.lx.opts.aggrate_ns = 100000000000ull;
+	fl_link_destroy(m.f.hosts[0].link);
+	m.f.hosts[0].link = NULL;
+	time_t now = time(NULL);
+
+	take(&m.f);
+	const char *at = strstr(m.f.seen.said, before);
+
+	assert_non_null(at);
+	assert_int_equal(sscanf(at + strlen(before), "%2u:%2u:%2u may be missing", &h, &min, &s), 3);
+	assert_non_null(localtime_r(&now, &tm));
+	const int ago =
+	    (tm.tm_hour - (int)h) * 3600 + (tm.tm_min - (int)min) * 60 + tm.tm_sec - (int)s + 86400;
+
+	assert_in_range(ago % 86400, 100, 160); /* a busy machine takes its time */
+	close_fleet(&m);
+}
+
 /* RUN that a host gets directly then is the one that invitations of it are for. */
 static void the_same_program_directly(void **state)
 {
@@ -713,6 +742,7 @@ int main(void)
 		cmocka_unit_test(one_members_fault),
 		cmocka_unit_test(a_mergers_fault),
 		cmocka_unit_test(hosts_go_to_another_merger),
+		cmocka_unit_test(since_when),
 		cmocka_unit_test(the_same_program_directly),
 		cmocka_unit_test(no_merger_is_left),
 		cmocka_unit_test(a_merger_is_stopped),
