@@ -43,11 +43,13 @@ static size_t others(const uint8_t *p, size_t len)
 
 bool fl_zeros_pack(const void *data, size_t len, struct ot_buf *out)
 {
+	if (!len)
+		return false; /* data may be NULL then */
 	const uint8_t *from = data, *end = from + len;
 
 	ot_buf_clear(out);
 	ot_buf_zero(out, len);
-	if (out->failed || !len)
+	if (out->failed)
 		return false;
 	uint8_t *at = (uint8_t *)out->data, *limit = at + len;
 

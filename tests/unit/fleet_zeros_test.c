@@ -84,6 +84,7 @@ static void test_delta(void **state)
 	memset(data, 1, sizeof(data));
 	assert_false(fl_zeros_pack(data, sizeof(data), &packed));
 	assert_false(fl_zeros_pack(data, 0, &packed));
+	assert_false(fl_zeros_pack(NULL, 0, &packed)); /* as a packet without a stretch has it */
 }
 
 static void test_hostile(void **state)
