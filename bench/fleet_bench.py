@@ -57,11 +57,11 @@ class Costs:
         return {name: (after[name] - self.before[name]) / passed for name in after}
 
 
-def received(pid):
-    """Bytes that a process's connection to the broker has brought: of the only one that it has."""
-    text = subprocess.run(["ss", "-tinpH", "state", "established"], capture_output=True, text=True, check=False).stdout
+def carried(pid, what="bytes_received"):
+    """Bytes that a process's connection to the broker has brought, or taken: of the only one that it has."""
+    text = subprocess.run(["ss", "-tinpH", "state", "established"], capture_output=True, text=True, check=True).stdout
     own = re.findall(rf"pid={pid},[^\n]*\n[^\n]*", text)
-    return sum(int(n) for line in own for n in re.findall(r"bytes_received:(\d+)", line))
+    return sum(int(n) for line in own for n in re.findall(rf"{what}:(\d+)", line))
 
 
 class Run:
@@ -93,16 +93,17 @@ class Run:
         begun = time.monotonic() - began
         start = {"operator": cpu_seconds(operator.pid), "hosts": cpu_seconds(simulated.process.pid) - self.idle,
                  "all mergers": sum(cpu_seconds(pid) for m in mergers for pid in (m.process.pid, *m.sessions()))}
+        exchanged = {what: carried(operator.pid, f"bytes_{what}") for what in ("sent", "received")}
         time.sleep(3)  # sessions' processes are there, and the first second has passed
         receivers = {"operator": [operator.pid]}
         if mergers:
             receivers["all mergers"] = [pid for m in mergers for pid in m.sessions()]
         costs = Costs({**receivers, "broker": [self.fleet.broker.process.pid], "hosts": [simulated.process.pid]})
-        bytes_before = {name: sum(map(received, pids)) for name, pids in receivers.items()}
+        bytes_before = {name: sum(map(carried, pids)) for name, pids in receivers.items()}
         time.sleep(max(1, self.args.seconds - 6))
         shares, passed = costs.shares(), time.monotonic() - costs.began
         memory = {name: max(map(largest_mb, pids)) for name, pids in receivers.items()}
-        rates = {name: (sum(map(received, pids)) - bytes_before[name]) / passed for name, pids in receivers.items()}
+        rates = {name: (sum(map(carried, pids)) - bytes_before[name]) / passed for name, pids in receivers.items()}
         simulated.await_word("done", limit(self.args.seconds + 60))
         operator.send_signal(signal.SIGINT)
         out, err = operator.communicate(timeout=limit(120))
@@ -140,6 +141,8 @@ def show(report, args, results):
     figure("until it has begun", [r["begun"] for r in results], "s", 1)
     for name in first["start"]:
         figure(f"CPU until then, {name}", [r["start"][name] for r in results], "s", 2)
+    for what in first["exchanged"]:
+        figure(f"{what} until then, operator, a host", [r["exchanged"][what] / args.hosts for r in results], "B", 0)
     wrong = sum(r["wrong"] for r in results)
     report.goal(f"{first['total']:,} counted in {args.keys:,} keys", "every key exact", f"{wrong} wrong", not wrong)
 

@@ -15,9 +15,9 @@ struct con_agg_source {
 	const struct dif_agg_layout *layout; /* both borrowed from the session */
 	uint32_t epid;
 	uint32_t guest;             /* its symbols resolve the keys; CON_GUEST_NAMED */
-	struct ot_account *account; /* what is kept is that party's; NULL: nobody's */
-	bool own;     /* the keys have a process's addresses: those of two guests are never one */
-	bool printed; /* by a printa(): the entries that began here are left out at the end */
+	struct ot_account *account; /* the party that the kept memory is charged to; NULL: none */
+	bool own;     /* the keys have a process's addresses: keys of two guests are never equal */
+	bool printed; /* printed by a printa(): the entries that began here are left out at the end */
 };
 
 /* One value: its words, then its tuple as the engine made it, but with the layout's shape in front and one

@@ -130,7 +130,7 @@ bool fl_worker_rest(struct fl_worker *w, uint64_t until_ns)
 	return !w->stopped;
 }
 
-/* Until everything has arrived, or the operator is lost. */
+/* Until everything has arrived, or the operator is lost, or takes nothing. */
 static void settle(struct fl_worker *w)
 {
 	size_t least = SIZE_MAX;

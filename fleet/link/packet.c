@@ -2,12 +2,9 @@
 /* Packets as bytes. */
 #include "fleet/link/packet.h"
 
-#define MAGIC        0x316c464fu /* "OFl1" */
-#define MAGIC_PACKED 0x7a6c464fu /* "OFlz" */
-
 void fl_packet_put(struct ot_buf *out, const struct fl_packet *p)
 {
-	fl_put_u32(out, p->is_packed ? MAGIC_PACKED : MAGIC);
+	fl_put_u32(out, p->is_packed ? FL_PACKET_MAGIC_PACKED : FL_PACKET_MAGIC);
 	fl_put_u32(out, p->mask);
 	fl_put_u64(out, p->number);
 	fl_put_u64(out, p->turn);
@@ -26,9 +23,9 @@ bool fl_packet_get(const void *data, size_t len, struct fl_packet *ret)
 	ret->turn = fl_get_u64(&r);
 	ret->taken = fl_get_u64(&r);
 	ret->heard = fl_get_u64(&r);
-	if (r.failed || (magic != MAGIC && magic != MAGIC_PACKED) || !ret->turn || len > FL_PACKET_MAX)
+	if (r.failed || !fl_packet_is_magic(magic) || !ret->turn || len > FL_PACKET_MAX)
 		return false;
-	ret->is_packed = magic == MAGIC_PACKED;
+	ret->is_packed = magic == FL_PACKET_MAGIC_PACKED;
 	ret->payload = (struct fl_bytes){ .data = r.at, .len = (uint32_t)(r.end - r.at) };
 	/* A number has a stretch, and a stretch a number. */
 	return (ret->number != 0) == (ret->payload.len != 0);

@@ -16,7 +16,10 @@
 #include "fleet/link/link.h"
 #include "fleet/link/seal.h"
 
-#define FL_PACKET_MAGIC  0x316c464fu /* "OFl1", at its beginning */
+/* How a packet begins: "OFl1", or "OFlz" where runs of zeros are left out. */
+#define FL_PACKET_MAGIC        0x316c464fu
+#define FL_PACKET_MAGIC_PACKED 0x7a6c464fu
+
 #define FL_PACKET_HEADER 40
 #define FL_PAYLOAD_MAX   (FL_PACKET_MAX - FL_PACKET_HEADER - FL_SEAL_OVERHEAD)
 
@@ -29,6 +32,11 @@ struct fl_packet {
 	struct fl_bytes payload;
 	bool is_packed; /* the payload's zeros are left out */
 };
+
+static inline bool fl_packet_is_magic(uint32_t magic)
+{
+	return magic == FL_PACKET_MAGIC || magic == FL_PACKET_MAGIC_PACKED;
+}
 
 /** Append it to @p out. */
 void fl_packet_put(struct ot_buf *out, const struct fl_packet *p);

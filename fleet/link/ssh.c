@@ -99,7 +99,7 @@ static bool is_noise(const struct ssh_carrier *s, bool is_all)
 
 	struct fl_reader r = fl_reader_of((const uint8_t *)data + 4, 4);
 
-	return fl_get_u32(&r) != FL_PACKET_MAGIC;
+	return !fl_packet_is_magic(fl_get_u32(&r));
 }
 
 static struct ot_err *noise(const struct ssh_carrier *s)

@@ -215,6 +215,7 @@ static struct ot_err *on_aggregate(void *arg, const struct vp_aggregate *delta)
 	like.ecb = &folded->pattern->ecb;
 	like.layout = folded->pattern->layout;
 	like.action = folded->pattern->action;
+	like.account = NULL; /* the gather has a bound for all hosts */
 	OT_TRY(number_names(m, delta, folded, &like.tuple));
 	OT_TRY(fl_gather_add(&m->fold.gather, &like, &taken));
 	return taken ? NULL : fl_losses_add(&m->fold.losses, VP_DROP_AGGREGATION, 0, 1);

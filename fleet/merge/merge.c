@@ -382,6 +382,7 @@ static struct ot_err *open_fleet(struct fl_merge *m)
 	const struct fl_fleet_config config = { .texts = &m->none, .opts = &m->opts };
 
 	OT_TRY(fl_fleet_create(&config, &m->fleet));
+	fl_room_find(m->fleet);
 	fl_relay_init(m);
 	if (!m->config->broker)
 		return NULL;

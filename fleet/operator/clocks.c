@@ -20,6 +20,8 @@ void fl_host_take_clock(struct fl_host *h, const struct fl_clock *there)
 	if (!h->has_clock || change + JITTER_NS > 2ull * JITTER_NS)
 		h->clock_offset = (int64_t)offset;
 	h->has_clock = true;
+	if (h->follows && h->state < FL_HOST_STARTING) /* it may wait for a guest for long */
+		return;
 	uint64_t upto = fl_host_time(h, there->record);
 	h->fleet->upto[h->index] = upto < here.record ? upto : here.record;
 }

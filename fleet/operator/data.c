@@ -83,7 +83,7 @@ static struct ot_err *aggregates(struct fl_host *h, struct fl_reader *r, struct 
 
 	while (fl_next_aggregate(r, arena, &m))
 		OT_TRY(aggregate(h, &m));
-	return NULL;
+	return fl_room_tell(h, ot_now_ns());
 }
 
 /* --- FAULTS, DROPS, OVERLOAD ---------------------------------------------------------------------------- */

@@ -63,6 +63,7 @@ void fl_fleet_destroy(struct fl_fleet *fleet)
 {
 	if (!fleet)
 		return;
+	fl_follow_destroy(fleet);
 	while (fleet->nhosts) /* members before their mergers */
 		fl_host_destroy(fleet->hosts[--fleet->nhosts]);
 	fl_calling_destroy(fleet->calling);
@@ -111,7 +112,12 @@ static struct ot_err *add_host(struct fl_fleet *fleet, struct fl_carrier *carrie
 		fl_channel_destroy(channel);
 		return ot_err_prefix(err, "host %s", name);
 	}
+	if (carrier->ops->listen) /* it is the channel's, which is h's */
+		carrier->ops->listen(carrier, fl_host_hear, h);
 	OT_TRY(ot_err_prefix(fl_host_connect(h, channel), "host %s", name));
+	if (fleet->is_started) /* a guest's new host; until then one source's records were in order as they
+				  came */
+		fleet->order.waits = fleet->config.opts->temporal;
 	return add_guests(h, guests);
 }
 
@@ -154,9 +160,8 @@ struct ot_err *fl_fleet_add(struct fl_fleet *fleet, const char *spec)
 	struct fl_host *h = ot_map_gets(&fleet->specs, host);
 	if (h)
 		return add_guests(h, guests);
-	OT_TRY(ot_err_prefix(fl_ssh_create(host, &carrier), "host %s", host));
 	const char *name = name_of(fleet, host);
-	OT_TRY(add_host(fleet, carrier, NULL, name, host, guests));
+	OT_TRY(fl_fleet_add_ssh(fleet, host, name, guests));
 	return note_names(fleet, name, host);
 }
 
@@ -199,19 +204,6 @@ uint64_t fl_fleet_matched_by(const struct fl_fleet *fleet, size_t text)
 		if (text < fleet->hosts[i]->ready.ntexts)
 			matched += fleet->hosts[i]->ready.by_text[text];
 	return matched;
-}
-
-/* What is wrong with a host is its end where the fleet is another's. */
-static struct ot_err *bind_program(struct fl_host *h, uint32_t program, const struct dif_program *prog)
-{
-	struct ot_err *err = fl_program_bind(h->programs[program], prog);
-
-	if (err && h->fleet->config.relay && ot_err_code(err) == OT_ERR_BAD_DATA) {
-		fl_relay_drop(h->fleet, h->index, ot_err_message(err));
-		ot_err_destroy(err);
-		return NULL;
-	}
-	return ot_err_prefix(err, "host %s", h->name);
 }
 
 struct ot_err *fl_fleet_bind(struct fl_fleet *fleet, const struct dif_program *prog,
@@ -313,6 +305,8 @@ static struct ot_err *set_timer(struct fl_fleet *fleet)
 
 	due = links < due ? links : due;
 	due = again < due ? again : due;
+	if (fl_follow_due_ns(fleet) < due)
+		due = fl_follow_due_ns(fleet);
 	struct itimerspec at = { .it_value = ot_timespec(due && due < UINT64_MAX ? due : 1) };
 	if (due == UINT64_MAX)
 		at.it_value = (struct timespec){ 0 };
@@ -337,18 +331,12 @@ static struct ot_err *pump_due(struct fl_fleet *fleet)
 	return NULL;
 }
 
-static struct ot_err *tell_drops(struct fl_fleet *fleet, uint64_t now)
-{
-	for (uint32_t i = 0; i < fleet->nhosts; i++)
-		OT_TRY(fl_room_tell(fleet->hosts[i], now));
-	return NULL;
-}
-
 struct ot_err *fl_fleet_take(struct fl_fleet *fleet, bool *ret_exited, int *ret_status)
 {
 	*ret_exited = false;
 	OT_TRY(pump_due(fleet));
 	OT_TRY(fl_fleet_go_on_again(fleet));
+	OT_TRY(fl_follow_poll(fleet));
 	const uint64_t now = ot_now_ns();
 	if (fleet->order.n)
 		OT_TRY(fl_order_release(&fleet->order, complete_until(fleet, now), now));
@@ -359,5 +347,5 @@ struct ot_err *fl_fleet_take(struct fl_fleet *fleet, bool *ret_exited, int *ret_
 
 bool fl_fleet_has_ended(const struct fl_fleet *fleet)
 {
-	return !fleet->nliving;
+	return !fleet->nliving && !fl_follow_goes_on(fleet);
 }

@@ -82,8 +82,7 @@ static struct ot_err *release(struct fl_fleet *fleet, const struct fl_move *move
 
 		if (h->follows != move || h == but || fl_host_is_over(h) || h->stopped_ns)
 			continue;
-		h->stopped_ns = ot_now_ns();
-		OT_TRY(fl_host_send(h, FL_STOP, NULL));
+		OT_TRY(fl_host_ask_to_stop(h));
 	}
 	return NULL;
 }
@@ -353,8 +352,10 @@ uint64_t fl_follow_due_ns(const struct fl_fleet *fleet)
 
 	for (uint32_t i = 0; i < fleet->nmoves; i++) {
 		const struct fl_move *move = fleet->moves[i];
+		if (move->state != SOUGHT)
+			continue;
 		const uint64_t at = is_awaited(fleet, move) ? ot_now_ns() + AGAIN_NS : move->until_ns;
-		if (move->state == SOUGHT && at < due)
+		if (at < due)
 			due = at;
 	}
 	return due;

@@ -10,18 +10,11 @@
 
 /* --- messages ------------------------------------------------------------------------------------------- */
 
-static struct ot_err *send_run(struct fl_host *h)
+static struct ot_err *put_run(const struct fl_host *h, struct ot_buf *out)
 {
-	struct ot_buf body;
+	const struct fl_tap *tap = h->fleet->tap;
 
-	if (h->run.len)
-		return fl_host_send(h, FL_RUN, &h->run);
-	ot_buf_init(&body);
-	struct ot_err *err = fl_run_put(h->fleet, ot_buf_str(&h->guests), &body);
-	if (!err)
-		err = fl_host_send(h, FL_RUN, &body);
-	ot_buf_deinit(&body);
-	return err;
+	return tap ? tap->run(tap->arg, h, out) : fl_run_put(h->fleet, ot_buf_str(&h->guests), out);
 }
 
 struct ot_err *fl_host_take_hello(struct fl_host *h, const void *data, size_t len)
@@ -107,12 +100,13 @@ static struct ot_err *on_ended(struct fl_host *h, const void *data, size_t len, 
 		return ot_err_new(OT_ERR_GUEST_GONE, "it has ended: %s",
 				  *m.text ? m.text : "no reason is known");
 	fl_host_end(h, FL_HOST_ENDED);
-	h->failed = m.failed;
+	h->has_moved = m.failed && fl_follow_explains(h, m.text);
+	h->failed = m.failed && !h->has_moved;
 	if (m.exited && !h->fleet->exited) {
 		h->fleet->exited = true;
 		h->fleet->status = m.status & 0xff;
 	}
-	if (m.failed)
+	if (h->failed)
 		fl_host_say(h, *m.text ? m.text : "the session there has failed");
 	return fl_room_tell(h, UINT64_MAX);
 }
@@ -181,15 +175,16 @@ static struct ot_err *dispatch(struct fl_host *h, enum fl_kind kind, const void 
 	}
 }
 
-/* For whom the fleet is collected. */
+/* A refusal is an error of its own, also one that is well said. */
 static struct ot_err *pass_on(struct fl_host *h, enum fl_kind kind, const void *data, size_t len,
 			      struct ot_err *err)
 {
-	const struct fl_relay *relay = h->fleet->config.relay;
+	const struct fl_tap *tap = h->fleet->tap;
+	const bool refused = err && kind == FL_REFUSED && ot_err_code(err) != OT_ERR_BAD_DATA;
 
-	if (!relay || !relay->message || (err && kind != FL_REFUSED && kind != FL_ENDED))
+	if (!tap || (err && !refused))
 		return err;
-	struct ot_err *other = relay->message(relay->arg, h->index, kind, data, len);
+	struct ot_err *other = tap->took(tap->arg, h, kind, data, len);
 
 	if (!err)
 		return other;
@@ -210,7 +205,7 @@ static struct ot_err *take(struct fl_host *h, enum fl_kind kind, const void *dat
 	ot_arena_init(&arena);
 	struct ot_err *err = pass_on(h, kind, data, len, dispatch(h, kind, data, len, &arena));
 	ot_arena_deinit(&arena);
-	return pass_on(h, kind, data, len, err);
+	return err;
 }
 
 /* --- what is wrong with it -------------------------------------------------------------------------------- */
@@ -246,9 +241,8 @@ static void lose(struct fl_host *h, const char *why)
 	}
 	if (!h->stopped_ns)
 		fl_host_say(h, why);
-	h->state = FL_HOST_ENDED;
-	h->ended_ns = ot_now_ns();
-	unlink_host(h);
+	fl_host_end(h, FL_HOST_LEFT_OUT);
+	fl_host_disconnect(h);
 }
 
 static struct ot_err *lose_for(struct fl_host *h, struct ot_err *err)

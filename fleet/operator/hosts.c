@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "fleet/operator/internal.h"
+#include "fleet/operator/merger.h"
 
 /* --- life ----------------------------------------------------------------------------------------------- */
 
@@ -38,6 +38,7 @@ static void destroy(struct fl_host *h)
 	free(h->programs);
 	free(h->name);
 	free(h->spec);
+	free(h->left_text);
 	free(h);
 }
 
@@ -57,6 +58,8 @@ struct ot_err *fl_host_create(struct fl_fleet *fleet, const char *name, const ch
 	ot_arena_init(&h->arena);
 	ot_map_init(&h->enabled);
 	ot_map_init(&h->names);
+	ot_account_open(&h->meanings, &fleet->meanings);
+	ot_account_open(&h->keys, &fleet->keys);
 	ot_buf_init(&h->guests);
 	h->name = strdup(name);
 	h->spec = strdup(spec);

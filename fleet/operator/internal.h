@@ -9,7 +9,6 @@
 #include "fleet/operator/channel.h"
 #include "fleet/operator/fleet.h"
 #include "fleet/operator/order.h"
-#include "fleet/operator/relay.h"
 
 /* Engines' EPIDs are below (4 Mi), so those of hosts' clauses are no local clause's. */
 #define FL_EPID_BASE 10000000u
@@ -24,7 +23,6 @@
 #define FL_MERGED_MAX   1024u /* programs of a merger's own */
 #define FL_SAYINGS_MAX  200u
 #define FL_CALLED_MAX   ((1u << 20) + VP_GUESTS_MAX) /* names */
-#define FL_CALLED_BYTES (256u << 20)
 
 /* How long a host may take to compile, and, after STOP, to hand over the rest. */
 #define FL_PREPARE_NS 30000000000ull
@@ -59,7 +57,6 @@ struct fl_program_there {
 	struct dif_program prog;
 	struct dif_layout_opts opts;
 	struct ot_arena arena;
-	struct fl_bytes message;            /* as it came, where it is passed on */
 	struct dif_clause_layout **layouts; /* by clause; NULL: none of its probes is enabled */
 	bool is_bound;
 };
@@ -127,6 +124,8 @@ struct fl_tap {
 	void (*lost)(void *arg, struct fl_host *h, const char *why);
 };
 
+struct fl_again; /* again.c */
+
 struct fl_fleet {
 	struct fl_fleet_config config;
 	const struct fl_tap *tap; /* NULL: none */
@@ -166,7 +165,10 @@ struct fl_fleet {
 	bool is_started, is_stopping;
 	bool exited; /* a host's clause called exit(): */
 	int status;
-	bool has_guests; /* of this host there are some too */
+	bool has_guests;   /* of this host there are some too */
+	struct ot_buf run; /* of no guests, once it is kept */
+	struct fl_move *moves[FL_MOVES_MAX];
+	uint32_t nmoves;
 };
 
 /* hosts.c: hosts, whatever they say. */
@@ -211,37 +213,6 @@ static inline bool fl_host_is_over(const struct fl_host *h)
 /** Have the fleet's descriptor wait for what the link does. */
 OT_MUST_CHECK struct ot_err *fl_host_watch(struct fl_host *h);
 
-/* merger.c: what a merger says, and its members. */
-/** @p h is a merger, whose answer has named @p ephemeral. */
-OT_MUST_CHECK struct ot_err *fl_merger_create(struct fl_host *h, const uint8_t ephemeral[FL_MEMBER_KEY]);
-void fl_merger_destroy(struct fl_merger *m);
-/** @p h, which waits, becomes a member of @p merger's. */
-OT_MUST_CHECK struct ot_err *fl_merger_add(struct fl_host *merger, struct fl_host *h);
-/** How many more may become that. */
-uint32_t fl_merger_room(const struct fl_host *merger);
-/** One of these places is somebody's, or not any more. */
-void fl_merger_reserve(struct fl_host *merger, bool reserve);
-/** Send MEMBER for those who wait for it, as far as the link has room. */
-OT_MUST_CHECK struct ot_err *fl_merger_ask(struct fl_host *merger);
-/** Send the operator's own program. */
-OT_MUST_CHECK struct ot_err *fl_merger_begin(struct fl_host *merger);
-OT_MUST_CHECK struct ot_err *fl_merger_take(struct fl_host *merger, enum fl_kind kind, const void *data,
-					    size_t len);
-/** The members that have not ended; each is taken out. NULL: there is none any more. */
-struct fl_host *fl_merger_next_orphan(struct fl_host *merger);
-/** Since when, by this side's clock, sums may not have come. */
-uint64_t fl_merger_summed_ns(const struct fl_host *merger);
-
-/* again.c: hosts whose merger is lost. */
-/** The merger is lost: say so, and have its members begin again elsewhere. */
-void fl_merger_lost(struct fl_host *merger, const char *why);
-/** Do what is due. */
-OT_MUST_CHECK struct ot_err *fl_fleet_go_on_again(struct fl_fleet *fleet);
-/** When that is; UINT64_MAX: nothing waits. */
-uint64_t fl_fleet_again_due_ns(const struct fl_fleet *fleet);
-/** Nothing begins any more: who waits is lost. */
-OT_MUST_CHECK struct ot_err *fl_fleet_end_again(struct fl_fleet *fleet);
-
 /* spec.c */
 /** Take "ssh://[USER@]HOST/GUESTS" apart; the texts are @p arena's. */
 OT_MUST_CHECK struct ot_err *fl_spec_parse(const char *spec, struct ot_arena *arena, const char **ret_host,
@@ -251,6 +222,8 @@ OT_MUST_CHECK struct ot_err *fl_spec_parse(const char *spec, struct ot_arena *ar
 OT_MUST_CHECK struct ot_err *fl_spec_want(struct fl_fleet *fleet, const char *spec);
 
 /* run.c */
+/** From now on RUN is what it is now: a clause may set options meanwhile, and a thread may ask for it. */
+OT_MUST_CHECK struct ot_err *fl_run_keep(struct fl_fleet *fleet);
 /** RUN for a host's @p guests appended to @p out: twice the same, if the scripts are read. LIMIT: it is too
  * large to be sent. */
 OT_MUST_CHECK struct ot_err *fl_run_put(const struct fl_fleet *fleet, const char *guests, struct ot_buf *out);
@@ -289,6 +262,8 @@ OT_MUST_CHECK struct ot_err *fl_host_take_say(struct fl_host *h, const void *dat
 /** A sentence about a host, whose name is put in front of it; of another's choice, so it is made one line of
  * text. */
 void fl_host_say(struct fl_host *h, const char *text);
+/** The same for what its carrier says: @p arg is a struct fl_host. */
+void fl_host_hear(void *arg, const char *line);
 /** The same about something else, with a hint. */
 void fl_fleet_say(struct fl_fleet *fleet, const char *text, const char *hint);
 /** Lines of another's choice, in place: controls become '?'. */
@@ -307,7 +282,7 @@ void fl_room_find(struct fl_fleet *fleet);
 /** Room for @p bytes of programs, probes and names. BAD_DATA: there is none, and the host can't be understood
  * any more. */
 OT_MUST_CHECK struct ot_err *fl_room_take(struct fl_host *h, uint64_t bytes);
-/** Tell what the host's aggregations had no room for: once a second, and when it is over. */
+/** Tell what the host's aggregations had no room for: at most once a second; @p now_ns UINT64_MAX: now. */
 OT_MUST_CHECK struct ot_err *fl_room_tell(struct fl_host *h, uint64_t now_ns);
 
 /* clocks.c */
@@ -321,8 +296,6 @@ OT_MUST_CHECK struct ot_err *fl_fleet_add_ssh(struct fl_fleet *fleet, const char
 					      const char *guests);
 
 /* prepare.c */
-/** A host that is ready begins. */
-OT_MUST_CHECK struct ot_err *fl_host_start(struct fl_host *h);
 /** Wait for @p fleet's descriptor until @p until_ns at most. *ret_woken: @p wake_fd is readable. */
 OT_MUST_CHECK struct ot_err *fl_fleet_wait(struct fl_fleet *fleet, int wake_fd, uint64_t until_ns,
 					   bool *ret_woken);

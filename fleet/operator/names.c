@@ -20,8 +20,7 @@ static struct ot_err *keep(struct fl_host *h, const struct fl_name *name)
 	if (!name->number || ot_map_get(&h->names, &name->number, sizeof(name->number)))
 		return ot_err_new(OT_ERR_BAD_DATA, "a name's number, %llu, is another's",
 				  (unsigned long long)name->number);
-	h->names_bytes += text + note + 64;
-	if (h->names.count >= FL_CALLED_MAX || h->names_bytes > FL_CALLED_BYTES)
+	if (h->names.count >= FL_CALLED_MAX)
 		return ot_err_new(OT_ERR_BAD_DATA, "it sends too many names");
 	OT_TRY(fl_room_take(h, text + note + NAME_COST));
 	called = ot_arena_new(&h->arena, struct fl_called);

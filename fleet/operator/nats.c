@@ -73,7 +73,7 @@ static struct ot_err *want(struct fl_invited *h, const struct fl_wanted *w)
 		   : ot_err_new(OT_ERR_LIMIT, "too many -g for host %s", h->known->name);
 }
 
-static struct ot_err *host_of(struct fl_calling *c, const struct fl_known_host *known,
+struct ot_err *fl_calling_add(struct fl_calling *c, const struct fl_known_host *known,
 			      struct fl_invited **ret)
 {
 	*ret = ot_map_gets(&c->by_name, known->name);
@@ -98,7 +98,7 @@ static struct ot_err *choose(struct fl_calling *c, const struct fl_wanted *w)
 			continue;
 		struct fl_invited *h;
 
-		OT_TRY(host_of(c, &c->known.items[i], &h));
+		OT_TRY(fl_calling_add(c, &c->known.items[i], &h));
 		merges |= h->asks == FL_ASKS_MERGE;
 		if (h->asks == FL_ASKS_MERGE)
 			continue;
@@ -163,12 +163,16 @@ struct fl_invited *fl_calling_host(struct fl_calling *c, const struct fl_broker_
 	struct ot_arena arena; /* anybody's names are not kept */
 	const char *name;
 
-	if (err) {
-		ot_err_destroy(err);
+	ot_arena_init(&arena);
+	struct ot_err *err = fl_answer_host(m->data, m->len, &arena, &name);
+
+	if (err)
 		c->forged++;
-		return NULL;
-	}
-	return ot_map_gets(&c->by_name, name);
+	else
+		found = ot_map_gets(&c->by_name, name);
+	ot_err_destroy(err);
+	ot_arena_deinit(&arena);
+	return found;
 }
 
 struct ot_err *fl_host_of(struct fl_host *h, struct fl_invited *invited)
@@ -189,6 +193,7 @@ struct ot_err *fl_calling_create(struct fl_fleet *fleet, int wake_fd, struct fl_
 	c->fleet = fleet;
 	c->wake_fd = wake_fd;
 	ot_arena_init(&c->arena);
+	ot_map_init(&c->by_name);
 	c->hosts = calloc(FL_HOSTS_MAX, sizeof(*c->hosts));
 	struct ot_err *err = c->hosts ? read_files(c) : ot_err_nomem();
 	if (err) {
@@ -212,28 +217,26 @@ struct ot_err *fl_calling_open(struct fl_calling *c)
 	return fl_inbox_open(c->broker, c->reply, &c->answers);
 }
 
-static void forget(struct fl_invited *h)
+static void forget(struct fl_invited *all, size_t n)
 {
-	fl_carrier_destroy(h->carrier);
-	ot_buf_deinit(&h->guests);
-	sodium_memzero(h->secret, FL_PUBLIC);
-}
-
-void fl_calling_drop(struct fl_calling *c, size_t i)
-{
-	forget(&c->hosts[i]);
-	c->hosts[i] = c->hosts[--c->nhosts];
-	sodium_memzero(&c->hosts[c->nhosts], sizeof(*c->hosts));
+	for (size_t i = 0; i < n; i++) {
+		fl_carrier_destroy(all[i].carrier);
+		ot_buf_deinit(&all[i].guests);
+		sodium_memzero(all[i].secret, FL_PUBLIC);
+	}
+	free(all);
 }
 
 void fl_calling_destroy(struct fl_calling *c)
 {
-	for (size_t i = 0; i < c->nhosts; i++)
-		forget(&c->hosts[i]);
-	free(c->hosts);
+	if (!c)
+		return;
+	forget(c->hosts, c->nhosts);
+	forget(c->mergers, c->nmergers);
 	fl_inbox_close(c->answers);
 	fl_broker_unref(c->broker);
 	fl_identity_wipe(&c->identity);
+	ot_map_deinit(&c->by_name);
 	ot_arena_deinit(&c->arena);
 	free(c);
 }
@@ -283,8 +286,6 @@ static struct ot_err *call(struct fl_calling *c)
 {
 	const struct fl_nats_config *config = c->fleet->config.nats;
 
-	OT_TRY(read_files(c, config));
-	set_name(c);
 	if (config->mergers)
 		OT_TRY(fl_mergers_choose(c, config->mergers));
 	OT_TRY(choose_all(c));
@@ -313,40 +314,11 @@ static void tell_forged(const struct fl_calling *c)
 			     "somebody at the broker forges them, or repeats old ones");
 }
 
-static void forget(struct fl_invited *all, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		fl_carrier_destroy(all[i].carrier);
-		ot_buf_deinit(&all[i].guests);
-		sodium_memzero(all[i].secret, FL_PUBLIC);
-	}
-	free(all);
-}
-
-void fl_calling_destroy(struct fl_calling *c)
-{
-	if (!c)
-		return;
-	forget(c->hosts, c->nhosts);
-	forget(c->mergers, c->nmergers);
-	fl_inbox_close(c->answers);
-	fl_broker_unref(c->broker);
-	fl_identity_wipe(&c->identity);
-	ot_map_deinit(&c->by_name);
-	ot_arena_deinit(&c->arena);
-	free(c);
-}
-
 struct ot_err *fl_nats_invite(struct fl_fleet *fleet, int wake_fd)
 {
 	struct fl_calling *c;
 
-	if (!c)
-		return ot_err_nomem();
-	c->fleet = fleet;
-	c->wake_fd = wake_fd;
-	ot_arena_init(&c->arena);
-	ot_map_init(&c->by_name);
+	OT_TRY(fl_calling_create(fleet, wake_fd, &c));
 	fleet->calling = c;
 	struct ot_err *err = call(c);
 

@@ -4,7 +4,7 @@
 #define FLEET_OPERATOR_NATS_H
 
 #include "fleet/link/broker.h"
-#include "fleet/operator/internal.h"
+#include "fleet/operator/merger.h"
 #include "fleet/trust/known.h"
 #include "fleet/trust/sign.h"
 
@@ -16,8 +16,8 @@ struct fl_invited {
 	size_t question;      /* number of the WHO that names it */
 	bool by_pattern;      /* no -g has its name: it is left out if it has no such guest */
 	bool present;         /* it has answered WHO, and has one */
+	bool is_done;         /* it is not asked any more */
 	bool silent;
-	size_t question; /* of WHO, that it is asked by */
 	bool accepted;
 	struct fl_carrier *carrier; /* of the present attempt; then the fleet's */
 	uint8_t public[FL_PUBLIC], secret[FL_PUBLIC], digest[FL_DIGEST];
@@ -70,9 +70,16 @@ OT_MUST_CHECK struct ot_err *fl_mergers_choose(struct fl_calling *c, const char 
 OT_MUST_CHECK struct ot_err *fl_mergers_invite(struct fl_calling *c);
 
 /* nats.c */
-void fl_calling_destroy(struct fl_calling *c);
 /** @p h is the host that @p invited is about. */
 OT_MUST_CHECK struct ot_err *fl_host_of(struct fl_host *h, struct fl_invited *invited);
+/** An operator of @p fleet, whose files are read; nobody is asked yet. */
+OT_MUST_CHECK struct ot_err *fl_calling_create(struct fl_fleet *fleet, int wake_fd, struct fl_calling **ret);
+void fl_calling_destroy(struct fl_calling *c);
+/** The host among those that are asked; a merger stays one. */
+OT_MUST_CHECK struct ot_err *fl_calling_add(struct fl_calling *c, const struct fl_known_host *known,
+					    struct fl_invited **ret);
+/** Connect to the broker. */
+OT_MUST_CHECK struct ot_err *fl_calling_open(struct fl_calling *c);
 /** A request of @p c's operator that holds for @p seconds. */
 void fl_calling_request(const struct fl_calling *c, enum fl_asks asks, uint64_t seconds,
 			struct fl_request *ret);

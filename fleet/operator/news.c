@@ -149,7 +149,7 @@ static struct ot_err *note_left(struct fl_host *h, struct fl_guest_there *there,
 
 	free(h->left_text);
 	h->left_text = strdup(m->text);
-	if (m->how == VP_GUEST_SAVED)
+	if (m->how == VP_GUEST_SAVED && !h->fleet->tap) /* it is followed by who prints the line */
 		OT_TRY(fl_follow_left(h, there, fl_host_time(h, m->time), &is_followed));
 	h->lost_guest |= !by_itself && !is_followed;
 	return NULL;
@@ -163,7 +163,7 @@ static struct ot_err *take_news(struct fl_host *h, struct fl_guest_there *there,
 	note_uuid(there, m);
 	if (m->joined)
 		there->since_ns = fl_host_time(h, m->time);
-	if (h->state < FL_HOST_STARTING)
+	if (h->state < FL_HOST_STARTING || h->merger)
 		return NULL;
 	OT_TRY(tell(h, there, m));
 	return was_here && !m->joined ? note_left(h, there, m) : NULL;
@@ -180,11 +180,8 @@ struct ot_err *fl_host_take_guest(struct fl_host *h, const void *data, size_t le
 		err = ot_err_new(OT_ERR_BAD_DATA, "a guest that there is not");
 	if (!err)
 		err = name_guest(h, &h->there[m.guest], &m);
-	if (!err) {
-		h->there[m.guest].is_here = m.joined;
-		if (h->state >= FL_HOST_STARTING && !h->merger)
-			tell(h, &h->there[m.guest], &m);
-	}
+	if (!err)
+		err = take_news(h, &h->there[m.guest], &m);
 	ot_arena_deinit(&arena);
 	return err;
 }

@@ -103,13 +103,6 @@ struct ot_err *fl_fleet_prepare(struct fl_fleet *fleet, int wake_fd)
 
 /* --- START ---------------------------------------------------------------------------------------------- */
 
-struct ot_err *fl_host_start(struct fl_host *h)
-{
-	OT_TRY(fl_host_send(h, FL_START, NULL));
-	h->state = FL_HOST_STARTING;
-	return NULL;
-}
-
 struct ot_err *fl_fleet_start(struct fl_fleet *fleet)
 {
 	const uint64_t until = ot_now_ns() + FL_PREPARE_NS;
@@ -118,6 +111,7 @@ struct ot_err *fl_fleet_start(struct fl_fleet *fleet)
 	bool woken, exited;
 	int status;
 
+	OT_TRY(fl_run_keep(fleet));
 	for (uint32_t i = 0; i < fleet->nhosts; i++)
 		if (!fl_host_is_over(fleet->hosts[i]))
 			OT_TRY(named(fleet->hosts[i], fl_host_begin(fleet->hosts[i])));
@@ -178,6 +172,7 @@ struct ot_err *fl_fleet_stop(struct fl_fleet *fleet, bool (*impatient)(void *arg
 	if (!fleet->is_started)
 		return NULL;
 	const uint64_t until = ot_now_ns() + FL_ENDING_NS;
+	OT_TRY(fl_follow_stop(fleet));
 	OT_TRY(ask_to_stop(fleet));
 	OT_TRY(fl_fleet_take(fleet, &exited, &status));
 	while (!fl_fleet_has_ended(fleet) && !(impatient && impatient(arg))) {
@@ -189,5 +184,7 @@ struct ot_err *fl_fleet_stop(struct fl_fleet *fleet, bool (*impatient)(void *arg
 	if (fl_fleet_has_ended(fleet))
 		OT_TRY(stop_mergers(fleet));
 	fleet->order.waits = false;
+	for (uint32_t i = 0; i < fleet->nhosts; i++)
+		OT_TRY(fl_room_tell(fleet->hosts[i], UINT64_MAX));
 	return fl_order_release(&fleet->order, UINT64_MAX, ot_now_ns());
 }

@@ -59,17 +59,6 @@ static struct ot_err *read_program(struct fl_program_there *p, const struct fl_p
 	return p->layouts ? NULL : ot_err_nomem();
 }
 
-static struct ot_err *keep_message(struct fl_program_there *p, const void *data, size_t len)
-{
-	void *copy = ot_arena_alloc(&p->arena, len);
-
-	if (!copy)
-		return ot_err_nomem();
-	memcpy(copy, data, len);
-	p->message = (struct fl_bytes){ copy, (uint32_t)len };
-	return NULL;
-}
-
 struct ot_err *fl_host_take_program(struct fl_host *h, const void *data, size_t len)
 {
 	struct fl_program_there *p;
@@ -91,8 +80,6 @@ struct ot_err *fl_host_take_program(struct fl_host *h, const void *data, size_t 
 		err = fl_room_take(h, sizeof(*p) + PROGRAM_COST * (uint64_t)m.dof.len);
 	if (!err)
 		err = read_program(p, &m);
-	if (!err && h->fleet->config.relay)
-		err = keep_message(p, data, len);
 	ot_arena_deinit(&arena);
 	if (!err && h->fleet->prog)
 		err = fl_program_bind(p, h->fleet->prog);
@@ -204,6 +191,8 @@ static struct ot_err *enable(struct fl_host *h, const struct fl_enabled *e)
 		return ot_err_new(OT_ERR_BAD_DATA, "a probe of no clause, or of no guest");
 	if (ot_map_get(&h->enabled, &e->epid, sizeof(e->epid)) || h->enabled.count == FL_ENABLED_MAX)
 		return ot_err_new(OT_ERR_BAD_DATA, "two probes with EPID %u, or too many", e->epid);
+	OT_TRY(fl_room_take(h, PROBE_COST + strlen(e->provider) + strlen(e->module) + strlen(e->function) +
+				   strlen(e->name)));
 	OT_TRY(fl_host_lay_out(h, p, e->clause));
 	struct vp_enabled *enabled = ot_arena_new(&h->arena, struct vp_enabled);
 	struct vp_probe *probe = probe_of(h, e);

@@ -58,7 +58,10 @@ bool fl_fleet_report(const struct fl_fleet *fleet, struct ot_buf *out)
 		const struct fl_host *h = fleet->hosts[i];
 		const uint64_t ns = lateness(h);
 
-		if (!is_counted(h))
+		const bool has_failed = h->failed || (h->has_moved && fl_follow_lost(h));
+
+		/* a further session with a host is not another host, and has nothing to say if it was fine */
+		if (!is_counted(h) || (h->follows && h->state == FL_HOST_ENDED && !has_failed))
 			continue;
 		all++;
 		lost += is_lost(h);

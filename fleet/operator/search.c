@@ -24,6 +24,7 @@ struct fl_search {
 	pthread_mutex_t lock;
 	struct fl_found *found; /* under the lock; oldest first */
 	size_t nfound, cap;
+	size_t ndone; /* hosts that were invited */
 };
 
 /* --- what is handed out -------------------------------------------------------------------------------- */
@@ -65,14 +66,19 @@ static void hand_out_error(struct fl_search *s, const char *host, struct ot_err 
 
 static struct ot_err *choose(struct fl_search *s, struct fl_calling *c)
 {
+	const char *mergers = s->config.fleet->config.nats->mergers;
+
+	if (mergers)
+		OT_TRY(fl_mergers_choose(c, mergers));
 	for (size_t i = 0; i < c->known.count; i++) {
 		const struct fl_known_host *known = &c->known.items[i];
 
 		if (s->config.skips(s->config.arg, known->name))
 			continue;
-		struct fl_invited *h = fl_calling_add(c, known);
-		if (!h) /* those that are there are looked at */
-			return NULL;
+		struct fl_invited *h;
+		OT_TRY(fl_calling_add(c, known, &h));
+		if (h->asks == FL_ASKS_MERGE)
+			continue;
 		ot_buf_puts(&h->guests, s->guest);
 		if (h->guests.failed)
 			return ot_err_nomem();
@@ -85,11 +91,9 @@ static struct ot_err *invite(struct fl_search *s, struct fl_calling *c, struct f
 {
 	struct fl_found found = { 0 };
 
-	for (size_t i = 0; i < c->nhosts; i++)
-		c->hosts[i].present = &c->hosts[i] == h;
 	ot_buf_clear(&h->guests);
 	ot_buf_puts(&h->guests, s->run);
-	struct ot_err *err = h->guests.failed ? ot_err_nomem() : fl_nats_invite_all(c);
+	struct ot_err *err = h->guests.failed ? ot_err_nomem() : fl_nats_invite_all(c, h, 1);
 	if (err && ot_err_code(err) == OT_ERR_BUSY)
 		return err;
 	if (!err && !h->accepted)
@@ -113,15 +117,14 @@ static struct ot_err *invite(struct fl_search *s, struct fl_calling *c, struct f
 /* One that is there was asked with the others, and is asked no more. */
 static struct ot_err *invite_present(struct fl_search *s, struct fl_calling *c)
 {
-	bool present[FL_HOSTS_MAX];
+	for (size_t i = 0; i < c->nhosts; i++) {
+		struct fl_invited *h = &c->hosts[i];
 
-	for (size_t i = 0; i < c->nhosts; i++)
-		present[i] = c->hosts[i].present;
-	for (size_t i = c->nhosts; i-- > 0;) { /* the last one takes the place of one that goes */
-		if (!present[i])
+		if (!h->present || h->is_done)
 			continue;
-		OT_TRY(invite(s, c, &c->hosts[i]));
-		fl_calling_drop(c, i);
+		OT_TRY(invite(s, c, h));
+		h->is_done = true;
+		s->ndone++;
 	}
 	return NULL;
 }
@@ -138,7 +141,7 @@ static struct ot_err *look(struct fl_search *s, struct fl_calling *c)
 {
 	OT_TRY(choose(s, c));
 	OT_TRY(fl_calling_open(c));
-	while (c->nhosts) {
+	while (s->ndone < c->nhosts) {
 		OT_TRY(fl_nats_ask_who(c));
 		OT_TRY(invite_present(s, c));
 		if (is_ended(s, ot_now_ns() + PAUSE_NS))

@@ -14,21 +14,22 @@
 #define HOLDS_S  20u
 #define SUBJECT  "os.v1.who"
 
-/* A question to as many hosts as one names, and what only its asker can read the answers with. */
+/* A question to some hosts, and what only its asker can read the answers with. */
 struct question {
 	uint8_t public[FL_PUBLIC], secret[FL_PUBLIC], digest[FL_DIGEST];
-	struct ot_buf request; /* signed */
-	size_t nwaiting;       /* hosts that have not answered */
+	struct ot_buf out; /* as it is sent */
+	size_t nsilent;
 };
 
-struct questions {
-	struct fl_calling *calling;
-	struct question *items;
-	size_t n, nwaiting;
+struct asking {
+	struct fl_calling *c;
+	struct question *questions;
+	size_t n, nsilent;
 };
 
-static struct ot_err *make(const struct fl_calling *c, struct question *q, const char *const *hosts,
-			   uint32_t n)
+/* --- questions -------------------------------------------------------------------------------------------- */
+
+static struct ot_err *make(struct fl_calling *c, struct question *q, const char *const *hosts, uint32_t n)
 {
 	struct fl_request request;
 
@@ -38,11 +39,11 @@ static struct ot_err *make(const struct fl_calling *c, struct question *q, const
 	request.nhosts = n;
 	request.guests = "all";
 	memcpy(request.ephemeral, q->public, FL_PUBLIC);
-	fl_request_sign(&c->identity, &request, &q->request);
-	if (q->request.failed)
+	fl_request_sign(&c->identity, &request, &q->out);
+	if (q->out.failed)
 		return ot_err_nomem();
-	fl_digest(q->request.data, q->request.len, q->digest);
-	q->nwaiting = n;
+	fl_digest(q->out.data, q->out.len, q->digest);
+	q->nsilent = n;
 	return NULL;
 }
 
@@ -61,10 +62,12 @@ static struct ot_err *make_all(struct asking *a)
 		for (; i < c->nhosts && n < FL_REQUEST_HOSTS; i++) {
 			struct fl_invited *h = &c->hosts[i];
 
+			const bool is_asked = h->by_pattern && !h->is_done;
+
 			h->present = !h->by_pattern;
-			h->silent = h->by_pattern;
+			h->silent = is_asked;
 			h->question = a->n;
-			if (h->by_pattern)
+			if (is_asked)
 				hosts[n++] = h->known->name;
 		}
 		ot_buf_init(&a->questions[a->n].out);
@@ -100,83 +103,49 @@ static void take_guests(struct asking *a, struct fl_invited *h, struct fl_bytes 
 		h->present = is_meant(h, presence.guest);
 }
 
-static void take(struct questions *all, const struct fl_broker_message *m)
+static void take(struct asking *a, const struct fl_broker_message *m)
 {
-	struct fl_calling *c = all->calling;
+	struct fl_calling *c = a->c;
 	struct fl_invited *h = fl_calling_host(c, m);
 	struct fl_answer answer;
 
-	if (!h || !h->by_pattern || h->question >= all->n)
+	if (!h || h->asks != FL_ASKS_RUN || !h->by_pattern)
 		return;
-	struct question *q = &all->items[h->question];
+	const struct question *q = &a->questions[h->question];
 	struct ot_err *err = fl_answer_open(m->data, m->len, h->known->key, q->digest, q->public, q->secret,
 					    &c->arena, &answer);
 
-	if (!err && h->silent) {
-		take_guests(c, h, answer.body);
-		q->nwaiting--;
-		all->nwaiting--;
-	} else if (err && ot_err_code(err) != OT_ERR_NOT_FOUND) {
+	if (!err && h->silent)
+		take_guests(a, h, answer.body);
+	else if (err && ot_err_code(err) != OT_ERR_NOT_FOUND)
 		c->forged++;
-	}
 	ot_err_destroy(err);
 }
 
-/* Those of which a host has not answered. */
-static struct ot_err *ask(const struct questions *all)
-{
-	const struct fl_calling *c = all->calling;
-
-	for (size_t i = 0; i < all->n; i++)
-		if (all->items[i].nwaiting)
-			OT_TRY(fl_broker_publish(c->broker, SUBJECT, c->reply, all->items[i].request.data,
-						 all->items[i].request.len));
-	return NULL;
-}
-
-/* Each host has as long as if it alone were asked. */
-static struct ot_err *await_all(struct questions *all)
+static struct ot_err *take_until(struct asking *a, uint64_t until)
 {
 	struct fl_broker_message m;
-	uint64_t start = ot_now_ns(), until = start + AGAIN_NS;
-	bool is_there;
+	bool is_there = true;
 
-	OT_TRY(ask(all));
-	while (all->nwaiting) {
-		OT_TRY(fl_calling_await(all->calling, until, &m, &is_there));
-		if (is_there) {
-			take(all, &m);
-		} else if (ot_now_ns() - start >= WHO_NS) {
-			break;
-		} else { /* perhaps it was lost */
-			until = start + WHO_NS;
-			OT_TRY(ask(all));
-		}
+	while (a->nsilent && is_there) {
+		OT_TRY(fl_calling_await(a->c, until, &m, &is_there));
+		if (is_there)
+			take(a, &m);
 	}
 	return NULL;
 }
 
-/* The hosts that are meant by a pattern, as many for a question as one message names. */
-static struct ot_err *make_all(struct questions *all)
+/* Those that somebody has not answered; answers are taken in between, which the broker's queue has not room
+ * for in any number. */
+static struct ot_err *ask(struct asking *a)
 {
-	struct fl_calling *c = all->calling;
-	const char *hosts[FL_REQUEST_HOSTS];
+	for (size_t i = 0; i < a->n; i++) {
+		struct question *q = &a->questions[i];
 
-	for (size_t i = 0; i < c->nhosts;) {
-		uint32_t n = 0;
-
-		for (; i < c->nhosts && n < FL_REQUEST_HOSTS; i++) {
-			struct fl_invited *h = &c->hosts[i];
-
-			h->present = !h->by_pattern;
-			h->silent = h->by_pattern;
-			h->question = all->n;
-			if (h->by_pattern)
-				hosts[n++] = h->known->name;
-		}
-		if (n)
-			OT_TRY(make(c, &all->items[all->n++], hosts, n));
-		all->nwaiting += n;
+		if (!q->nsilent)
+			continue;
+		OT_TRY(fl_broker_publish(a->c->broker, SUBJECT, a->c->reply, q->out.data, q->out.len));
+		OT_TRY(take_until(a, ot_now_ns()));
 	}
 	return NULL;
 }
@@ -194,18 +163,13 @@ static struct ot_err *ask_all(struct asking *a)
 
 struct ot_err *fl_nats_ask_who(struct fl_calling *c)
 {
-	const size_t most = c->nhosts / FL_REQUEST_HOSTS + 1;
-	struct questions all = { .calling = c, .items = calloc(most, sizeof(*all.items)) };
+	struct asking a = { .c = c };
+	struct ot_err *err = ask_all(&a);
 
-	if (!all.items)
-		return ot_err_nomem();
-	struct ot_err *err = make_all(&all);
-
-	if (!err)
-		err = await_all(&all);
-	for (size_t i = 0; i < most; i++)
-		ot_buf_deinit(&all.items[i].request);
-	sodium_memzero(all.items, most * sizeof(*all.items));
-	free(all.items);
+	for (size_t i = 0; a.questions && i < c->nhosts / FL_REQUEST_HOSTS + 1; i++) {
+		ot_buf_deinit(&a.questions[i].out);
+		sodium_memzero(&a.questions[i], sizeof(a.questions[i]));
+	}
+	free(a.questions);
 	return err;
 }

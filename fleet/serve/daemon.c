@@ -283,7 +283,8 @@ static void loop(struct daemon *d)
 		int ms = step_children(d);
 		struct pollfd p[] = { { d->signals, POLLIN, 0 },
 				      { d->who ? fl_inbox_fd(d->who) : -1, POLLIN, 0 },
-				      { fl_inbox_fd(d->run), POLLIN, 0 } };
+				      { fl_inbox_fd(d->run), POLLIN, 0 },
+				      { d->guests.fd, POLLIN, 0 } };
 
 		poll(p, OT_ARRAY_SIZE(p), ms);
 		take_signals(d);

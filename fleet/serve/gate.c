@@ -121,7 +121,7 @@ static struct ot_err *answer_refused(const struct fl_gate *gate, enum fl_reason 
 {
 	struct ot_err *err = NULL;
 
-	if (ret->request.asks == FL_ASKS_RUN)
+	if (ret->request.asks != FL_ASKS_WHO)
 		err = answer_verdict(gate, &(struct fl_verdict){ false, reason, ot_err_message(why) }, ret);
 	ot_err_destroy(why);
 	return err;
@@ -132,13 +132,7 @@ static struct ot_err *refuse(struct fl_gate *gate, enum fl_reason reason, struct
 {
 	gate->refused++;
 	log_request(gate, ret->operator, & ret->request, "refused", ot_err_message(why));
-	struct ot_err *err = NULL;
-
-	/* who asks which guests there are and may not is not told anything */
-	if (ret->request.asks != FL_ASKS_WHO)
-		err = answer_verdict(gate, &(struct fl_verdict){ false, reason, ot_err_message(why) }, ret);
-	ot_err_destroy(why);
-	return err;
+	return answer_refused(gate, reason, why, ret);
 }
 
 static struct ot_err *tell_guests(struct fl_gate *gate, struct fl_gate_result *ret)
@@ -191,8 +185,10 @@ static struct ot_err *take_request(struct fl_gate *gate, uint64_t now, struct fl
 		return NULL;
 	struct ot_err *why = fl_request_check(&ret->request, gate->conf->name, now);
 
-	if (why)
-		return refuse(gate, FL_REASON_TRUST, why, ret);
+	if (why) {
+		log_repeated(gate, ret, ot_err_message(why), now);
+		return answer_refused(gate, FL_REASON_TRUST, why, ret);
+	}
 	why = check_kind(gate, ret->request.asks);
 	if (why)
 		return refuse(gate, FL_REASON_POLICY, why, ret);

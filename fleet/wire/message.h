@@ -22,8 +22,9 @@
  *   operator                      merger
  *   HELLO ──────────────────────► ◄────────────── HELLO
  *   MEMBER, for each host ──────►
- *                                 ◄────────────── OF(HELLO, REFUSED, GUEST, SAY, READY) of each, or GONE;
- *                                                 PROGRAM, a member's, before READY of the first that has it
+ *                                 ◄────────────── GUEST, itself; OF(HELLO, REFUSED, GUEST, SAY, READY) of
+ *                                                 each, or GONE; OF(PROGRAM) before the READY of the first
+ *                                                 member that has it
  *   PROGRAM, the operator's own ►
  *   OF(START) for each ─────────►
  *                                 ◄────────────── OF(STARTED), then OF(what a host hands over, but for
@@ -35,9 +36,9 @@
  *                                 ◄────────────── ENDED
  *
  * Of a host's PROGRAM, ENABLED and NAMES a merger passes on what a record, a fault or an overload of that
- * host refers to, before it. The programs that it sends as its own beforehand are for the names in them,
- * which the operator's compilation needs: each distinct one once. ENABLED means the last PROGRAM before it,
- * which may therefore come again. MEMBER and OF(START) may also come later, for a host whose merger is lost.
+ * host refers to, before it; and beforehand each distinct program once, for its names, which the operator's
+ * compilation needs. Aggregations that do not add up between guests, of processes' addresses, are passed on
+ * as the host's. MEMBER and OF(START) may also come later, for a host whose merger is lost.
  */
 #ifndef FLEET_WIRE_MESSAGE_H
 #define FLEET_WIRE_MESSAGE_H

@@ -105,7 +105,7 @@ class Client:
 
 
 class Host:
-    """An outsight-serve, and what it has logged."""
+    """An outsight-serve, and what it has logged. popen: as subprocess has it, where else it is to run."""
     ARGS = ()
     BEGUN = " serves "
 
@@ -131,8 +131,8 @@ class Host:
     def start(self):
         before = self.log().count(self.BEGUN)
         with open(self.log_path, "a", encoding="utf-8") as log:
-            self.process = subprocess.Popen([self.fleet.serve, *self.ARGS, "--conf", self.conf, "--verbose"], stdin=subprocess.DEVNULL, stderr=log,
-                                            stdout=log, env={**os.environ, **self.env})
+            self.process = self.popen([self.fleet.serve, *self.ARGS, "--conf", self.conf, "--verbose"], stdin=subprocess.DEVNULL, stderr=log,
+                                      stdout=log, env={**os.environ, **self.env})
         wait_until(lambda: self.log().count(self.BEGUN) > before or self.process.poll() is not None, self.log)
         if self.process.poll() is not None:
             raise AssertionError(self.log())
@@ -149,7 +149,13 @@ class Host:
         """Processes of sessions."""
         pid = getattr(self.process, "inside", self.process.pid)
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-            return [int(pid) for pid in f.read().split()]
+            return [pid for pid in map(int, f.read().split()) if self.is_session(pid)]
+
+    @staticmethod
+    def is_session(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as f:
+            return b"--session" in f.read().split(b"\0")
+        return False
 
     def stop(self):
         if self.process.poll() is None:

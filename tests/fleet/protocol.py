@@ -143,8 +143,9 @@ class Worker:
             self.packet(self.number, stream[at:at + STRETCH_MAX])
 
     def read_packet(self, packet):
-        magic, _, number, turn, _, _ = HEADER.unpack_from(packet)
+        magic, _, number, turn, acknowledged, _ = HEADER.unpack_from(packet)
         assert magic in (MAGIC, MAGIC_PACKED), packet[:HEADER.size]
+        self.acknowledged = max(self.acknowledged, acknowledged)
         self.heard = max(self.heard, turn)
         if number > self.taken:
             payload = packet[HEADER.size:]

@@ -201,13 +201,14 @@ static void log_line(void *arg, const char *line)
 	fprintf(stderr, "%s\n", line);
 }
 
-static void put_guests(void *arg, const struct fl_conf_operator *operator, const char * pattern,
+static bool put_guests(void *arg, const struct fl_conf_operator *operator, const char * pattern,
 		       struct ot_buf *out)
 {
 	(void)arg;
 	(void)operator;
 	(void)pattern;
 	fl_body_put_presence(out, &(struct fl_presence){ "web", "6.1.0-simulated" });
+	return true;
 }
 
 static unsigned count_sessions(void *arg)

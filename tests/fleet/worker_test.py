@@ -241,5 +241,95 @@ class Refused(Case):
                 self.assertEqual(worker.wait(limit(60)), 1)
 
 
+class Hostile(Case):
+    """Operators that keep a session without using it, or send more than it takes."""
+
+    def test_byte_by_byte(self):
+        """A packet that never becomes whole is nothing that was heard."""
+        worker = self.worker(OUTSIGHT_FLEET_LEASE_MS="1000")
+        packet = struct.pack("<I", 200000) + b"x" * 200000
+        for i in range(len(packet)):
+            if worker.process.poll() is not None:
+                break
+            try:
+                worker.process.stdin.write(packet[i:i + 1])
+                worker.process.stdin.flush()
+            except BrokenPipeError:
+                break
+            time.sleep(0.05)
+        self.assertEqual(worker.process.wait(limit(60)), 1)
+
+    def test_never_begins(self):
+        """What was enabled is not held by heartbeats for ever."""
+        worker = self.worker(OUTSIGHT_FLEET_LEASE_MS="1000")
+        worker.begin("none", "BEGIN")
+        end = time.monotonic() + limit(120)
+        while worker.process.poll() is None:
+            self.assertLess(time.monotonic(), end)
+            worker.packet(0)
+            worker.poll(0.05)
+        worker.poll(0.05)
+        self.assertEqual(worker.all("ENDED"), [(0, 0, 1, "the operator has not begun the session in time")])
+        self.assertEqual(worker.process.returncode, 1)
+
+    def test_acknowledges_nothing(self):
+        """At the end, what the operator never says that it has."""
+        worker = self.worker(OUTSIGHT_FLEET_LEASE_MS="1000")
+        worker.begin("none", "BEGIN")
+        worker.send("START")
+        worker.send("STOP")
+        end = time.monotonic() + limit(120)
+        while worker.process.poll() is None:
+            self.assertLess(time.monotonic(), end)
+            worker.packet(0)
+            time.sleep(0.05)
+
+    def test_largest_run(self):
+        """A RUN of as many bytes as a message may have is compiled; one byte more ends the link."""
+        def texts(last):
+            return [f"BEGIN /*{'x' * ((1 << 20) - 20)}*/" for _ in range(15)] + [f"BEGIN /*{'x' * last}*/"]
+        size = (16 << 20) - len(protocol.run("none", *texts(0)))
+        data = protocol.run("none", *texts(size))
+        self.assertEqual(len(data), 16 << 20)
+        worker = self.worker()
+        worker.send("HELLO", protocol.hello())
+        worker.send("RUN", data)
+        self.assertEqual(worker.await_(("READY", "REFUSED"), limit(120))[0], 0, worker.all("REFUSED"))
+        worker = self.worker()
+        worker.send("HELLO", protocol.hello())
+        worker.send("RUN", data + b"x")
+        self.assertEqual(worker.wait(limit(60)), 1)
+        self.assertEqual(worker.all("REFUSED"), [])
+
+    def test_too_large_a_program(self):
+        """One text of more than a text may have."""
+        reason, text = self.refused("none", f"BEGIN /*{'x' * (1 << 20)}*/")
+        self.assertEqual((reason, text), (REASON_PROGRAM, "a broken message RUN (2)"))
+
+    def test_truncated(self):
+        """The operator's end closes in the middle of a message, and of a packet."""
+        for cut in (9, 60):
+            with self.subTest(cut):
+                worker = self.worker()
+                worker.send("HELLO", protocol.hello())
+                worker.await_("HELLO")
+                worker.number += 1
+                worker.turn += 1
+                stream = struct.pack("<II", 2, 5000) + b"x" * 100
+                packet = protocol.HEADER.pack(protocol.MAGIC, 0, worker.number, worker.turn, worker.taken, worker.heard) + stream
+                whole = struct.pack("<I", len(packet)) + packet
+                worker.process.stdin.write(whole[:len(whole) - cut if cut > 9 else len(whole)])
+                worker.process.stdin.close()
+                self.assertEqual(worker.process.wait(limit(60)), 1)
+
+
+def main():
+    result = LineResult()
+    loader = unittest.defaultTestLoader
+    module = sys.modules["__main__"]
+    (loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:] else loader.loadTestsFromModule(module)).run(result)
+    sys.exit(not result.wasSuccessful() or not result.testsRun)
+
+
 if __name__ == "__main__":
     run_module(sys.argv[2:])

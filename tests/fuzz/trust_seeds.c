@@ -14,17 +14,6 @@ static void fail(const char *what)
 	exit(1);
 }
 
-static void write_seed(const char *directory, const char *name, const struct ot_buf *seed)
-{
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	FILE *out = fopen(path, "we");
-
-	if (!out || seed->failed || fwrite(seed->data, seed->len, 1, out) != 1 || fclose(out))
-		fail(path);
-}
-
 static void put_request(const struct fl_identity *id, enum fl_asks asks, struct ot_buf *out)
 {
 	static const char *const hosts[] = { "h1", "db*" };
@@ -70,7 +59,7 @@ int main(int argc, char **argv)
 	fl_body_put_presence(&seeds[3], &(struct fl_presence){ "web01", "6.1.0-9-amd64" });
 	fl_body_put_presence(&seeds[3], &(struct fl_presence){ "web02", "" });
 	for (unsigned i = 0; i < OT_ARRAY_SIZE(seeds); i++) {
-		write_seed(argv[1], names[i], &seeds[i]);
+		seed_write(argv[1], names[i], &seeds[i]);
 		ot_buf_deinit(&seeds[i]);
 	}
 	return 0;

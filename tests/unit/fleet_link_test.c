@@ -740,7 +740,7 @@ int main(void)
 		cmocka_unit_test(test_busy),      cmocka_unit_test(test_flood),
 		cmocka_unit_test(test_memory),    cmocka_unit_test(test_due),
 		cmocka_unit_test(test_last),      cmocka_unit_test(test_slow_line),
-		cmocka_unit_test(test_no_storm),
+		cmocka_unit_test(test_no_storm),  cmocka_unit_test(test_grudging),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ enum vp_dest { VP_TO_NOTHING, VP_TO_RECORD, VP_TO_TUPLE, VP_TO_KEY, VP_TO_INCREM
 enum vp_key_part {
 	VP_KEY_VALUE,    /* its value. One word, as VP_KEY_TEXT is */
 	VP_KEY_EXECNAME, /* the name's bytes, zeros behind its end: VP_NAME_WORDS */
-	VP_KEY_TEXT,     /* a name of the probe's, by where it lies or as vp_provider_word() tells it */
+	VP_KEY_TEXT,     /* one of the probe's names, by its address or by vp_provider_word() */
 };
 #define VP_KEY_WORDS  4 /* of all elements at most */
 #define VP_NAME_WORDS 2
