@@ -4,11 +4,14 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 #define REMEMBERED (1u << 17)
 
 /* An address, and how it is shown. */
 struct address {
 	uint64_t guest, form, is_user, pid, addr;
+	uint64_t room; /* bytes of an integer that is a key; 0: of something else */
 };
 
 void fl_names_init(struct fl_names *names, const struct con_symbols *symbols, const struct dif_options *opts)
@@ -17,6 +20,7 @@ void fl_names_init(struct fl_names *names, const struct con_symbols *symbols, co
 				    .next = FL_NAMES_FIRST,
 				    .remembered = REMEMBERED };
 	ot_map_init(&names->numbers);
+	ot_map_init(&names->hashes);
 	ot_map_init(&names->addresses);
 	ot_buf_init(&names->fresh);
 	ot_buf_init(&names->key);
@@ -25,6 +29,7 @@ void fl_names_init(struct fl_names *names, const struct con_symbols *symbols, co
 void fl_names_deinit(struct fl_names *names)
 {
 	ot_map_deinit(&names->numbers);
+	ot_map_deinit(&names->hashes);
 	ot_map_deinit(&names->addresses);
 	ot_buf_deinit(&names->fresh);
 	ot_buf_deinit(&names->key);
@@ -37,29 +42,52 @@ bool fl_names_overflowed(const struct fl_names *names)
 
 /* --- numbers ---------------------------------------------------------------------------------------------- */
 
-static struct ot_err *add(struct fl_names *names, uint32_t guest, const char *text, const char *note,
-			  uint64_t *ret)
+/* The same on each host. One that another text has here already is the next one's: such rows are not joined
+ * with other hosts'. */
+static struct ot_err *hash_of(struct fl_names *names, const char *text, uint64_t room, uint64_t *ret)
 {
-	const struct fl_name name = { guest, names->next, text, note };
+	static const uint64_t key[2] = { 0 };
+	const uint64_t top = 1ull << (8 * room - 1);
+	uint64_t number = ot_siphash13(key, text, strlen(text));
 
+	for (;; number++) {
+		number = (number & (top - 1)) | top;
+		if (!ot_map_get(&names->hashes, &number, sizeof(number)))
+			break;
+	}
+	*ret = number;
+	return ot_map_put(&names->hashes, &number, sizeof(number), names) ? NULL : ot_err_nomem();
+}
+
+static struct ot_err *add(struct fl_names *names, uint32_t guest, const char *text, const char *note,
+			  uint64_t room, uint64_t *ret)
+{
+	struct fl_name name = { guest, names->next, text, note };
+
+	if (room)
+		OT_TRY(hash_of(names, text, room, &name.number));
+	else
+		names->next++;
 	fl_put_name(&names->fresh, &name);
 	if (names->fresh.failed ||
-	    !ot_map_put(&names->numbers, names->key.data, names->key.len, (void *)(uintptr_t)names->next))
+	    !ot_map_put(&names->numbers, names->key.data, names->key.len, (void *)(uintptr_t)name.number))
 		return ot_err_nomem();
 	names->bytes += names->key.len;
-	*ret = names->next++;
+	*ret = name.number;
 	return NULL;
 }
 
 /* The number of a text, and of the further lines for its place. */
 static struct ot_err *number_of(struct fl_names *names, uint32_t guest, const char *text, const char *note,
-				uint64_t *ret)
+				uint64_t room, uint64_t *ret)
 {
-	/* one without a name is its guest's own */
-	if (names->joint && strncmp(text, "0x", 2) != 0)
-		guest = 0;
+	/* one without a name is its guest's own, but an integer, which is the same for all */
+	const bool shared = room || (names->joint && strncmp(text, "0x", 2) != 0);
+	const uint32_t whose = shared ? 0 : guest;
+
 	ot_buf_clear(&names->key);
-	ot_buf_append(&names->key, &guest, sizeof(guest));
+	ot_buf_append(&names->key, &room, sizeof(room));
+	ot_buf_append(&names->key, &whose, sizeof(whose));
 	ot_buf_append(&names->key, text, strlen(text) + 1);
 	ot_buf_puts(&names->key, note);
 	if (names->key.failed)
@@ -70,8 +98,8 @@ static struct ot_err *number_of(struct fl_names *names, uint32_t guest, const ch
 		return NULL;
 	}
 	if (fl_names_overflowed(names) && strcmp(text, FL_NAMES_OTHER) != 0)
-		return number_of(names, guest, FL_NAMES_OTHER, "", ret);
-	return add(names, guest, text, note, ret);
+		return number_of(names, guest, FL_NAMES_OTHER, "", room, ret);
+	return add(names, shared ? 0 : guest, text, note, room, ret);
 }
 
 /* --- addresses -------------------------------------------------------------------------------------------- */
@@ -106,7 +134,7 @@ static struct ot_err *number_address(struct fl_names *names, const struct addres
 		return NULL;
 	}
 	text_of(names, a, text, sizeof(text));
-	OT_TRY(number_of(names, (uint32_t)a->guest, text, "", ret));
+	OT_TRY(number_of(names, (uint32_t)a->guest, text, "", a->room, ret));
 	return keys ? remember(names, a, *ret) : NULL;
 }
 
@@ -127,7 +155,7 @@ static struct ot_err *replace_kernel_stack(struct fl_names *names, uint32_t gues
 					   uint32_t size)
 {
 	for (uint32_t at = 0; at + 8 <= size && con_load(data + at, 8); at += 8) {
-		const struct address a = { guest, VP_SYM_OFFSET, false, 0, con_load(data + at, 8) };
+		const struct address a = { guest, VP_SYM_OFFSET, false, 0, con_load(data + at, 8), 0 };
 
 		OT_TRY(replace(names, &a, keys, data + at, 8));
 	}
@@ -147,7 +175,7 @@ static struct ot_err *cut_lines(struct fl_names *names, const struct address *a,
 	memcpy(shown, lines, len);
 	shown[len] = '\0';
 	text_of(names, a, text, sizeof(text));
-	return number_of(names, (uint32_t)a->guest, text, shown, ret);
+	return number_of(names, (uint32_t)a->guest, text, shown, 0, ret);
 }
 
 /* A frame of a process: @note is what the engine has left with it, for this host to read. */
@@ -176,7 +204,7 @@ static struct ot_err *replace_user_stack(struct fl_names *names, uint32_t guest,
 		return NULL;
 	for (uint8_t *at = data + 8; f.left && con_load(at, 8); at += 8, f.left--) {
 		const char *note = con_frames_note(&f);
-		const struct address a = { guest, VP_SYM_OFFSET, true, f.pid, con_load(at, 8) };
+		const struct address a = { guest, VP_SYM_OFFSET, true, f.pid, con_load(at, 8), 0 };
 
 		if (a.addr != DIF_FRAME_WITHOUT_PC) /* it has its text with it */
 			OT_TRY(replace_frame(names, &a, keys, note, at));
@@ -203,7 +231,7 @@ static struct ot_err *replace_datum(struct fl_names *names, uint32_t guest, bool
 				    const struct con_datum *d, uint8_t *data)
 {
 	const uint32_t kind = d->action->kind;
-	struct address a = { guest, form_of(kind), false, 0, 0 };
+	struct address a = { guest, form_of(kind), false, 0, 0, 0 };
 
 	switch (kind) {
 	case DIF_ACT_stack:
@@ -233,8 +261,12 @@ struct ot_err *fl_names_replace(struct fl_names *names, uint32_t guest, const st
 	for (uint32_t i = 0; i < places->n; i++) {
 		const struct fl_place *p = &places->items[i];
 		const struct con_datum d = { p->action, data + p->offset, p->size };
-		const struct address a = { guest, VP_SYM_OFFSET, p->kind == FL_PLACE_USER, 0,
-					   con_load(d.data, d.size) };
+		const struct address a = { guest,
+					   VP_SYM_OFFSET,
+					   p->kind == FL_PLACE_USER,
+					   0,
+					   con_load(d.data, d.size),
+					   keys ? p->size : 0 };
 
 		OT_TRY(p->kind == FL_PLACE_DATUM ? replace_datum(names, guest, keys, &d, data + p->offset)
 						 : replace(names, &a, keys, data + p->offset, p->size));

@@ -4,8 +4,13 @@
  * each text is sent once, before the first number that stands for it. Addresses of one name in one guest have
  * one number: as parts of keys they are one key, as they are here.
  *
+ * An integer that is a key and that printa() shows by %a is for the operator an integer as any other, by
+ * which rows of several hosts are one. So its number is the same on each host: a hash of the text, with the
+ * highest bit set. Other numbers count from FL_NAMES_FIRST, which an integer of two bytes, whose values are
+ * never replaced, does not reach.
+ *
  * What guests show is bounded: after FL_NAMES_MAX texts, or FL_NAMES_BYTES of them, every further one is
- * "(other)". Numbers begin above what an integer of two bytes holds, whose values are never replaced.
+ * "(other)".
  */
 #ifndef FLEET_HOST_NAMES_H
 #define FLEET_HOST_NAMES_H
@@ -22,7 +27,8 @@
 
 struct fl_names {
 	struct con_printer printer; /* its symbols are asked; of the options, how long stacks are */
-	struct ot_map numbers;      /* guest, text, note → its number */
+	struct ot_map numbers;      /* room, guest, text, note → its number */
+	struct ot_map hashes;       /* those of integers that were sent */
 	struct ot_map addresses;    /* of keys: guest, form, process, address → its number */
 	uint64_t next;
 	size_t bytes;

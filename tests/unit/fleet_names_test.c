@@ -360,6 +360,39 @@ static void test_printed_keys(void **state)
 	teardown(&f);
 }
 
+static uint64_t number_key(struct fixture *f, uint32_t guest, uint64_t addr, uint32_t size)
+{
+	struct fl_place place = { FL_PLACE_KERNEL, NULL, 0, size };
+	const struct fl_places places = { &place, 1 };
+
+	memcpy(f->data, &addr, 8);
+	assert_null(fl_names_replace(&f->names, guest, &places, true, f->data));
+	return con_load(f->data, size);
+}
+
+/* Integers that are keys: an operator joins rows of several hosts by them. */
+static void test_same_on_each_host(void **state)
+{
+	struct fixture one, other;
+
+	(void)state;
+	setup(&one);
+	setup(&other);
+	for (uint32_t size = 4; size <= 8; size += 4) {
+		const uint64_t first = number_key(&one, 0, 0x1200, size),
+			       second = number_key(&one, 1, 0x1300, size);
+
+		assert_int_not_equal(first, second);
+		assert_int_equal(number_key(&other, 2, 0x1300, size), second);
+		assert_int_equal(number_key(&other, 0, 0x1200, size), first);
+		assert_int_equal(number_key(&one, 3, 0x1300, size), second);
+		is_named(&other, first, 0, "m`f12+0x0", "");
+		is_named(&one, second, 0, "m`f13+0x0", "");
+	}
+	teardown(&one);
+	teardown(&other);
+}
+
 /* A merger's: names of all guests are one, but for addresses that have none. */
 static void test_joint_names(void **state)
 {
@@ -431,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_printf),
 		cmocka_unit_test(test_printf_with_symbols),
 		cmocka_unit_test(test_printed_keys),
+		cmocka_unit_test(test_same_on_each_host),
 		cmocka_unit_test(test_joint_names),
 		cmocka_unit_test(test_too_many),
 	};
