@@ -114,6 +114,7 @@ static bool find_line(const struct vp_user_reader *m, uint64_t at, int64_t index
 	bool found = false;
 	uint8_t byte;
 
+	*ret = 0;
 	while (at < end && vp_user_read(m, at, &byte, 1) && byte) {
 		at++;
 		if (byte != LINE_ESCAPE) {
