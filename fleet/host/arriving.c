@@ -14,8 +14,8 @@
 #include "fleet/host/internal.h"
 #include "vmm-probe/hosts/machines.h"
 
-#define SOON_NS   (OT_NS_PER_SEC / 10)  /* looked for so often at first, … */
-#define LATER_NS  OT_NS_PER_SEC         /* … and so often later: it takes a list of processes */
+#define SOON_NS   (OT_NS_PER_SEC / 10)  /* between two lists of processes at first, … */
+#define LATER_NS  OT_NS_PER_SEC         /* … and later */
 #define ABSENT_NS (10 * OT_NS_PER_SEC)  /* without a VMM that could take it */
 #define FAILS_NS  (10 * OT_NS_PER_SEC)  /* it runs, and can't be attached */
 #define WAIT_NS   (600 * OT_NS_PER_SEC) /* a large guest that is busy takes long */
@@ -125,7 +125,7 @@ struct ot_err *fl_arriving_attach(struct fl_worker *w, const char *spec)
 	if (colon)
 		*colon++ = '\0';
 	w->reason = FL_REASON_POLICY;
-	if (!fl_guest_may(w, name)) /* whether it comes here is not looked at */
+	if (!fl_guest_may(w, name)) /* whether it arrives here is not revealed */
 		return ot_err_new(OT_ERR_PERMISSION, "guest %s: this host does not allow it", name);
 	w->reason = FL_REASON_GUEST;
 	w->arrives = true;

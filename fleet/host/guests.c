@@ -14,7 +14,7 @@ static void waiting(void *arg)
 	struct fl_worker *w = arg;
 
 	if (!w->broken && ot_now_ns() >= fl_link_due_ns(w->link))
-		ot_err_destroy(fl_link_poll(w->link)); /* it fails again where it is looked at */
+		ot_err_destroy(fl_link_poll(w->link)); /* the next poll fails again, and is checked */
 }
 
 /* … nor while kernels are read. */
@@ -101,7 +101,7 @@ static struct ot_err *check_one(struct fl_worker *w, const char *spec)
 	/* nor are a PID or no name at all: they could be any guest's */
 	if (rights && rights->guest && (strpbrk(spec, ":/") || strspn(spec, "0123456789") == strlen(spec)))
 		return ot_err_new(OT_ERR_PERMISSION, "-g %s: this host allows guests by their names", spec);
-	if (strcmp(spec, "none") != 0 && !fl_guest_may(w, spec)) /* whether there is one is not looked at */
+	if (strcmp(spec, "none") != 0 && !fl_guest_may(w, spec)) /* whether there is one is not revealed */
 		return ot_err_new(OT_ERR_PERMISSION, "-g %s: this host does not allow it", spec);
 	w->reason = FL_REASON_GUEST;
 	return NULL;

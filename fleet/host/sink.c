@@ -114,7 +114,7 @@ static struct ot_err *send_names(struct fl_worker *w)
 static void keep_alive(struct fl_worker *w)
 {
 	if (!w->broken && ot_now_ns() >= fl_link_due_ns(w->link))
-		ot_err_destroy(fl_link_poll(w->link)); /* it fails again where it is looked at */
+		ot_err_destroy(fl_link_poll(w->link)); /* the next poll fails again, and is checked */
 }
 
 static struct ot_err *on_record(void *arg, const struct vp_record *r)

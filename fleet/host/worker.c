@@ -39,7 +39,7 @@ static void poll_link(struct fl_worker *w)
 	ot_err_destroy(err);
 }
 
-static void look_at_signals(struct fl_worker *w)
+static void check_signals(struct fl_worker *w)
 {
 	const int sig = fl_wake_signal(&w->wake);
 
@@ -50,7 +50,7 @@ static void look_at_signals(struct fl_worker *w)
 	w->stopped |= sig != 0;
 }
 
-static void look_at_time(struct fl_worker *w)
+static void check_time(struct fl_worker *w)
 {
 	w->expired |= w->end_ns && ot_now_ns() >= w->end_ns;
 	w->stopped |= w->expired;
@@ -79,7 +79,7 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 /* When there is something to do at the latest. */
 static struct ot_err *set_wake(struct fl_worker *w)
 {
-	/* the lease is looked at whenever something is due; it may be shorter than a heartbeat */
+	/* the lease is checked whenever something is due; it may be shorter than a heartbeat */
 	const uint64_t due = earliest(fl_link_due_ns(w->link), ot_now_ns() + w->lease_ns);
 
 	return fl_wake_set(&w->wake, w->link, earliest(due, w->end_ns));
@@ -108,7 +108,7 @@ static bool await(struct fl_worker *w, enum fl_kind wanted, const void **ret_dat
 		else
 			fl_wake_wait(&w->wake);
 		ot_err_destroy(err);
-		look_at_signals(w);
+		check_signals(w);
 	}
 	return false;
 }
@@ -125,7 +125,7 @@ bool fl_worker_rest(struct fl_worker *w, uint64_t until_ns)
 		else if (!w->stopped)
 			fl_wake_wait(&w->wake);
 		ot_err_destroy(err);
-		look_at_signals(w);
+		check_signals(w);
 	}
 	return !w->stopped;
 }
@@ -152,7 +152,7 @@ static void settle(struct fl_worker *w)
 		if (!err)
 			fl_wake_wait(&w->wake);
 		ot_err_destroy(err);
-		look_at_signals(w);
+		check_signals(w);
 		poll_link(w);
 		/* STOP, which may have crossed the end: a message that is left would be due for ever. */
 		while (fl_link_receive(w->link, &kind, &data, &len))
@@ -223,8 +223,8 @@ static struct ot_err *trace_loop(struct fl_worker *w, enum vp_session_state *sta
 
 	while (*state == VP_SESSION_ACTIVE) {
 		take_messages(w);
-		look_at_signals(w);
-		look_at_time(w);
+		check_signals(w);
+		check_time(w);
 		if (w->stopped)
 			break;
 		OT_TRY(fl_send_waiting(w, false, &more));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A connection to a NATS server, by libnats, which is loaded when the first one is made: who has no broker
- * needs no such library. A server that goes away is looked for again for ever; what was sent meanwhile is
+ * needs no such library. A connection that breaks is retried for ever; what was sent meanwhile is
  * lost, which a link repairs.
  *
  * libnats has threads of its own, without signals. They hand messages over through queues with a bound, and

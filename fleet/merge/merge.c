@@ -21,7 +21,7 @@
 #include "dif/obj/verify.h"
 #include "fleet/merge/internal.h"
 
-#define HELD_NS   100000000ull  /* how often the links of hosts that wait are looked at */
+#define HELD_NS   100000000ull  /* how often the links of hosts that wait are polled */
 #define ENDING_NS 4000000000ull /* that hosts are waited for at the end: STOP may have to be sent again */
 
 /* --- sending -------------------------------------------------------------------------------------------------- */
@@ -257,7 +257,7 @@ static void wait_for(struct fl_merge *m)
 	poll(fds, OT_ARRAY_SIZE(fds), ot_ms_until(due_ns(m)));
 }
 
-static void look_at_signals(struct fl_merge *m)
+static void check_signals(struct fl_merge *m)
 {
 	struct signalfd_siginfo info;
 
@@ -344,7 +344,7 @@ static void settle(struct fl_merge *m)
 		if (has_all && (fl_fleet_has_ended(m->fleet) || ot_now_ns() > until))
 			break;
 		wait_for(m);
-		look_at_signals(m);
+		check_signals(m);
 	}
 	ot_err_destroy(err);
 }
@@ -460,7 +460,7 @@ int fl_merge_run(struct fl_link *link, const struct fl_merge_config *config)
 		if (err || is_over(m))
 			break;
 		wait_for(m);
-		look_at_signals(m);
+		check_signals(m);
 	}
 	const int status = finish(m, err);
 

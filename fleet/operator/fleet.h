@@ -40,7 +40,7 @@ struct fl_fleet_config {
 	void (*progress)(const char *what, const char *of);
 	void *arg;
 	const struct fl_nats_config *nats; /* borrowed; NULL: every host is reached by ssh */
-	uint64_t follow_ns;                /* how long a guest that has migrated is looked for; 0: a minute */
+	uint64_t follow_ns; /* how long a guest that has migrated is searched for; 0: a minute */
 };
 
 OT_MUST_CHECK struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_fleet **ret);

@@ -201,7 +201,7 @@ static bool is_to_be_asked(const struct fl_fleet *fleet, uint32_t index, const s
 
 static void ask_by_ssh(struct fl_fleet *fleet, struct fl_move *move, const char *spec)
 {
-	/* a new entry is of a host whose first one was looked at */
+	/* a new entry is a further session with a host whose first one was checked */
 	for (uint32_t i = 0; i < move->first; i++) {
 		if (!is_to_be_asked(fleet, i, move))
 			continue;

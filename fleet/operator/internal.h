@@ -143,7 +143,7 @@ struct fl_fleet {
 	uint32_t ndirect;       /* hosts that were taken from a lost merger directly */
 	uint32_t nuncertain;    /* mergers that were lost with hosts that had not ended */
 	uint64_t again_ns;      /* how long such hosts wait */
-	bool has_answers;       /* … and answers to invitations of theirs are looked at */
+	bool has_answers;       /* … and the set has the descriptor of answers */
 	bool is_strict;         /* what is wrong with a host is the error of all: */
 	struct ot_err *refused; /* … that; NULL */
 	int set, timer;         /* epoll; a timer in it */

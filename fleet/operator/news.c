@@ -141,7 +141,7 @@ static void note_uuid(struct fl_guest_there *there, const struct fl_guest *m)
 		snprintf(there->uuid, sizeof(there->uuid), "%.36s", m->uuid);
 }
 
-/* Where it went is looked for when it was said that it has gone. */
+/* The search for it begins after its leaving was reported. */
 static struct ot_err *note_left(struct fl_host *h, struct fl_guest_there *there, const struct fl_guest *m)
 {
 	const bool by_itself = m->how == VP_GUEST_POWERED_OFF || m->how == VP_GUEST_RESET;

@@ -78,7 +78,7 @@ void fl_session_text(const uint8_t digest[FL_DIGEST], char ret[FL_SESSION_TEXT])
 /** A key pair of X25519 for one session. */
 void fl_ephemeral_make(uint8_t ret_public[FL_PUBLIC], uint8_t ret_secret[FL_PUBLIC]);
 
-/** Append @p request, signed by @p id, to @p out; `signer` and `digest` are not looked at. */
+/** Append @p request, signed by @p id, to @p out; `signer` and `digest` are ignored. */
 void fl_request_sign(const struct fl_identity *id, const struct fl_request *request, struct ot_buf *out);
 /** Read one; texts go to @p arena. BAD_DATA: it is none. PERMISSION: it is not signed by who it says. Whether
  * the signer may do anything, and whether it is the first time, is the caller's to ask. */

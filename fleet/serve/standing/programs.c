@@ -116,7 +116,7 @@ static void take_ends(const struct fl_standing *s, struct fl_program *p, uint64_
 	p->due = now_ns;
 }
 
-/* When this program wants to be looked at. */
+/* When this program is due. */
 static uint64_t step(const struct fl_standing *s, struct fl_program *p, uint64_t now_ns)
 {
 	const uint64_t idle = s->read_ns + p->limits.ttl_s * OT_NS_PER_SEC;
