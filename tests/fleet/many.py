@@ -8,7 +8,7 @@ import sys
 import unittest
 
 from hosts import NATS, Fleet, limit, wait_until
-from lib.scenario import LineResult
+from lib.scenario import run_module
 from simulated import Simulated, totals
 
 OUTSIGHT = os.path.abspath(sys.argv[1])
@@ -119,11 +119,4 @@ def hostile_options():
 
 
 def main():
-    if not NATS:
-        print("SKIP: no nats-server here (scripts/test gets one)")
-        sys.exit(77)
-    result = LineResult()
-    loader = unittest.defaultTestLoader
-    module = sys.modules["__main__"]
-    (loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:] else loader.loadTestsFromModule(module)).run(result)
-    sys.exit(not result.wasSuccessful() or not result.testsRun)
+    run_module(sys.argv[2:], None if NATS else "no nats-server here (scripts/test gets one)")

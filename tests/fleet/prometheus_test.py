@@ -3,9 +3,9 @@
 """Prometheus of the distribution reads /metrics, and the dashboard's queries have answers: prometheus_test.py OUTSIGHT-SERVE
 [Class.test…]. Without a guest: programs of ticks count what those of share/standing count; tests/linux/metrics_test.py has these."""
 import sys
-import unittest
 
-from metrics_test import Case, LineResult
+from metrics_test import Case
+from lib.scenario import run_module
 from lib.scraper import PROMETHEUS, Prometheus, dashboard_queries, dashboard_variables
 
 # Names and keys of share/standing; the third key is a name that a reader of labels could get wrong.
@@ -55,16 +55,5 @@ class Scraped(Case):
                 self.assertNotEqual(prometheus.labels(metric, label), [], metric)
 
 
-def main():
-    if not PROMETHEUS:
-        print("SKIP: no prometheus here (scripts/test gets one)")
-        sys.exit(77)
-    result = LineResult()
-    loader = unittest.defaultTestLoader
-    module = sys.modules["__main__"]
-    (loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:] else loader.loadTestsFromModule(module)).run(result)
-    sys.exit(not result.wasSuccessful() or not result.testsRun)
-
-
 if __name__ == "__main__":
-    main()
+    run_module(sys.argv[2:], None if PROMETHEUS else "no prometheus here (scripts/test gets one)")

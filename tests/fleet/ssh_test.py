@@ -12,7 +12,7 @@ import time
 import unittest
 
 from hosts import free_port, limit
-from lib.scenario import LineResult
+from lib.scenario import run_module
 from sshd import Sshd, served, why_not
 
 OUTSIGHT = os.path.abspath(sys.argv[1])
@@ -134,16 +134,5 @@ class Fails(Case):
         self.assertTrue(all(re.match("dtrace: (host )?down: ", line) for line in err.splitlines()), err)
 
 
-def main():
-    if WHY_NOT:
-        print(f"SKIP: {WHY_NOT}")
-        sys.exit(77)
-    result = LineResult()
-    loader = unittest.defaultTestLoader
-    module = sys.modules["__main__"]
-    (loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:] else loader.loadTestsFromModule(module)).run(result)
-    sys.exit(not result.wasSuccessful() or not result.testsRun)
-
-
 if __name__ == "__main__":
-    main()
+    run_module(sys.argv[2:], WHY_NOT)

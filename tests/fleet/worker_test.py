@@ -323,13 +323,5 @@ class Hostile(Case):
                 self.assertEqual(worker.process.wait(limit(60)), 1)
 
 
-def main():
-    result = LineResult()
-    loader = unittest.defaultTestLoader
-    module = sys.modules["__main__"]
-    (loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:] else loader.loadTestsFromModule(module)).run(result)
-    sys.exit(not result.wasSuccessful() or not result.testsRun)
-
-
 if __name__ == "__main__":
     run_module(sys.argv[2:])
