@@ -58,7 +58,7 @@ class Migration(HostsTest):
         self.assertEqual(after, list(range(after[0], after[0] + len(after))))
         self.assertGreater(after[0], before[-1] + 1)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=limit(60))
+        out, err = self.rest(process, limit(60))
         self.assertEqual(process.returncode, 0, err)
         self.assertRegex(err, r"(?m)^dtrace: web01 moved h1→h2, gap (\d+ ms|\d+\.\d s)$")
         self.assertNotIn("hosts:", err)

@@ -58,7 +58,7 @@ class Data(HostsTest):
                 time.sleep(1)
                 self.fleet.broker.start()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=limit(120))
+        out, err = self.rest(process, limit(120))
         self.assertEqual(process.returncode, 0, err)
         for guest, numbers in rounds.items():
             self.assertEqual(numbers, list(range(numbers[0], numbers[0] + ROUNDS)), guest)

@@ -2,6 +2,7 @@
 """Tests of a fleet whose hosts are namespaces (network.py), with their daemons and an operator."""
 import os
 import subprocess
+import threading
 import unittest
 
 import network
@@ -66,6 +67,15 @@ class PlacesTest(unittest.TestCase):
             self.assertTrue(line, process.communicate()[1] if not line else "")
             if line.strip():
                 return line.split()
+
+    def rest(self, process, seconds):
+        """(what it prints until its end, its messages). communicate() would lose what words() has read ahead."""
+        timer = threading.Timer(seconds, process.kill)
+        timer.start()
+        out, err = process.stdout.read(), process.stderr.read()
+        process.wait()
+        timer.cancel()
+        return out, err
 
     def await_guests(self, process, guests):
         """A line of each of them was printed."""

@@ -58,7 +58,7 @@ class Sums(PlacesTest):
                 time.sleep(1)
                 self.fleet.broker.start()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=limit(120))
+        out, err = self.rest(process, limit(120))
         self.assertEqual(process.returncode, 0, err)
         self.assertNotIn("drops", err)
         said = {name: int(re.search(r"calls (\d+)", job.done())[1]) for name, job in jobs.items()}
