@@ -3,11 +3,10 @@
  * DIRECTORY */
 #include "tests/unit/dif_lang_fixture.h"
 
-#include <stdio.h>
-
 #include "fleet/trust/keys.h"
 #include "fleet/wire/message.h"
 #include "tests/fuzz/merge_steps.h"
+#include "tests/fuzz/seed_file.h"
 
 #define STRSIZE 16u
 
@@ -141,19 +140,6 @@ static void put_session(struct session *s, uint32_t nhosts)
 	put(s, OPERATOR, FL_STOP);
 }
 
-static void write_seed(const char *directory, const char *name, const struct ot_buf *seed)
-{
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	FILE *out = fopen(path, "we");
-
-	if (!out || seed->failed || fwrite(seed->data, seed->len, 1, out) != 1 || fclose(out)) {
-		perror(path);
-		exit(1);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	struct lx lx;
@@ -170,7 +156,7 @@ int main(int argc, char **argv)
 		if (dif_dof_write(&lx.prog, &s.dof))
 			return 1;
 		put_session(&s, n);
-		write_seed(argv[1], n == 1 ? "one" : "two", &s.out);
+		seed_write(argv[1], n == 1 ? "one" : "two", &s.out);
 		ot_buf_deinit(&s.out);
 		ot_buf_deinit(&s.body);
 		ot_buf_deinit(&s.dof);
