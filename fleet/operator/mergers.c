@@ -121,9 +121,12 @@ static struct ot_err *share(struct fl_calling *c, struct fl_host *const *mergers
 {
 	size_t next = 0;
 
-	for (size_t i = 0; i < c->nhosts; i++)
-		if (c->hosts[i].present)
-			OT_TRY(add_member(c, &c->hosts[i], mergers[next++ % n]));
+	for (size_t i = 0; i < c->nhosts; i++) {
+		if (!c->hosts[i].present)
+			continue;
+		OT_TRY(add_member(c, &c->hosts[i], mergers[next]));
+		next = next + 1 < n ? next + 1 : 0;
+	}
 	return NULL;
 }
 
@@ -141,5 +144,5 @@ struct ot_err *fl_mergers_invite(struct fl_calling *c)
 	for (size_t i = 0; i < c->nmergers; i++)
 		if (c->mergers[i].accepted)
 			OT_TRY(add_merger(c, &c->mergers[i], &mergers[n++]));
-	return share(c, mergers, n);
+	return n ? share(c, mergers, n) : check_enough(nhosts, 0, " that answer");
 }

@@ -219,6 +219,8 @@ struct ot_err *fl_calling_open(struct fl_calling *c)
 
 static void forget(struct fl_invited *all, size_t n)
 {
+	if (!all)
+		return;
 	for (size_t i = 0; i < n; i++) {
 		fl_carrier_destroy(all[i].carrier);
 		ot_buf_deinit(&all[i].guests);
