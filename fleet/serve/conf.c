@@ -35,7 +35,7 @@ static struct ot_err *set_name(struct reading *r)
 
 static struct ot_err *set_nats(struct reading *r)
 {
-	if (strncmp(r->lines.words[1], "nats://", 7) && strncmp(r->lines.words[1], "tls://", 6))
+	if (strncmp(r->lines.words[1], "nats://", 7) != 0 && strncmp(r->lines.words[1], "tls://", 6) != 0)
 		return fl_lines_error(&r->lines,
 				      "%s is no address of a broker: nats://HOST:PORT, tls://HOST:PORT",
 				      r->lines.words[1]);
@@ -201,7 +201,7 @@ static struct ot_err *take_line(struct reading *r)
 {
 	size_t i = 0, nvalues = r->lines.nwords - 1;
 
-	while (i < OT_ARRAY_SIZE(settings) && strcmp(settings[i].word, r->lines.words[0]))
+	while (i < OT_ARRAY_SIZE(settings) && strcmp(settings[i].word, r->lines.words[0]) != 0)
 		i++;
 	if (i == OT_ARRAY_SIZE(settings))
 		return unknown(r);
