@@ -55,7 +55,7 @@ size_t fl_pipe_rest(const struct fl_carrier *c, const void **ret);
 OT_MUST_CHECK struct ot_err *fl_ssh_create(const char *host, struct fl_carrier **ret);
 
 /* Without a terminal and its questions, for which no moment is good when there are several hosts, and without
- * what a configuration has for sessions that somebody sits at. */
+ * options of the user's configuration that are for interactive sessions. */
 #define FL_SSH_WORDS \
 	"ssh -T -o BatchMode=yes -o ConnectTimeout=10 -o RemoteCommand=none -o ClearAllForwardings=yes"
 

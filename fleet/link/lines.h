@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines that another program writes to a pipe, for somebody to show. They are of another's choice: a longer
+ * Lines that another program writes to a pipe, to be shown. That program is not trusted: a longer
  * one comes in pieces, controls are '?', and no call takes more than FL_LINES_AT_ONCE bytes.
  */
 #ifndef FLEET_LINK_LINES_H
@@ -14,7 +14,7 @@
 
 struct fl_lines {
 	int fd;                                   /* non-blocking; -1: there is none, or it has ended */
-	void (*say)(void *arg, const char *line); /* NULL: nobody is told */
+	void (*say)(void *arg, const char *line); /* NULL: lines are not reported */
 	void *arg;
 	size_t len;
 	char text[FL_LINE_MAX]; /* of the line that has begun */

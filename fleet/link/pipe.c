@@ -39,8 +39,7 @@ static bool has_left(const struct pipe_carrier *p)
 	return p->left.len > p->left_at;
 }
 
-/* Whoever reads may have gone: that is an error of writing, and SIGPIPE is nobody's who has not asked for it.
- */
+/* The reader may have gone: write() then reports EPIPE, and the process must not get a SIGPIPE for it. */
 static ssize_t write_parts(const struct pipe_carrier *p, struct iovec *parts, int n)
 {
 	struct msghdr msg = { .msg_iov = parts, .msg_iovlen = (size_t)n };
