@@ -301,12 +301,12 @@ int fl_fleet_fd(const struct fl_fleet *fleet)
 static struct ot_err *set_timer(struct fl_fleet *fleet)
 {
 	const uint64_t links = fl_fleet_links_due_ns(fleet), again = fl_fleet_again_due_ns(fleet);
+	const uint64_t follow = fl_follow_due_ns(fleet);
 	uint64_t due = fl_order_due_ns(&fleet->order);
 
 	due = links < due ? links : due;
 	due = again < due ? again : due;
-	if (fl_follow_due_ns(fleet) < due)
-		due = fl_follow_due_ns(fleet);
+	due = follow < due ? follow : due;
 	struct itimerspec at = { .it_value = ot_timespec(due && due < UINT64_MAX ? due : 1) };
 	if (due == UINT64_MAX)
 		at.it_value = (struct timespec){ 0 };
