@@ -7,9 +7,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "cli/asked.h"
 #include "cli/compiling.h"
-#include "cli/hints.h"
-#include "cli/trace.h"
 #include "consumer/messages.h"
 #include "vmm-probe/session/session.h"
 
@@ -182,16 +181,6 @@ static int pass(struct cli_invocation *inv, struct vp_session *session, bool syn
 		status = cli_complain(&comp, inv, err);
 	con_compilation_deinit(&comp);
 	return status;
-}
-
-int cli_check_asked(const struct cli_invocation *inv)
-{
-	if (inv->mode != CLI_MODE_TRACE || inv->nprograms || inv->load_dof || inv->compile_only ||
-	    inv->opts.grabanon || inv->opts.zdefs)
-		return CLI_GO_ON;
-	con_error("no probes specified");
-	cli_hint_words(inv);
-	return CON_EXIT_ERROR;
 }
 
 int cli_check(struct cli_invocation *inv)

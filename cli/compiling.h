@@ -21,11 +21,8 @@ int cli_check_dof(const struct cli_invocation *inv, bool silent);
 /** Report @p err, at which @p c failed, and destroy it. The exit status. */
 int cli_complain(const struct con_compilation *c, const struct cli_invocation *inv, struct ot_err *err);
 
-/** Is there anything to trace? CLI_GO_ON, or the exit status: the missing part has been reported. */
-int cli_check_asked(const struct cli_invocation *inv);
-
-/** Before there is a guest: the same, and the errors that depend on no guest, of files, of the language, of
- * the command line. CLI_GO_ON, or the exit status: the error has been reported. */
+/** Before there is a guest: what asked.h checks, and the errors in the D program that depend on no guest.
+ * CLI_GO_ON, or the exit status: the error has been reported. */
 int cli_check(struct cli_invocation *inv);
 
 /** -v: the stability report of a unit. */

@@ -20,9 +20,6 @@ struct cli_booted {
  * an engine is about to be injected. */
 void cli_entering(void *arg, const char *guest, uint32_t pid, const char *why);
 
-/** Do the command line's own files exist where they must? CLI_GO_ON, or the exit status. */
-int cli_check_files(const struct cli_invocation *inv);
-
 /** Carry out the command line; @p booted NULL: on guests that run already. Returns the exit status; messages
  * have been printed. */
 int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One run of the dtrace command line, shared by trace.c, waitfor.c, tracing.c and wake.c. */
+/* One run of the dtrace command line, shared by trace.c, attaching.c, waitfor.c, tracing.c and wake.c. */
 #ifndef CLI_TRACING_H
 #define CLI_TRACING_H
 
@@ -45,6 +45,14 @@ int cli_run_trace(struct cli_run *r);
 
 /** Report what tracing a guest costs it, what could not be read of it, and whether it is paused. */
 void cli_run_report_guest(struct cli_run *r, uint32_t guest);
+
+/* attaching.c */
+/** Create the session and attach the guests of this host that -g names, or the one that was booted.
+ * CLI_GO_ON, or the exit status: messages have been printed. */
+int cli_run_attach(struct cli_run *r);
+/** Sets r->target: with -g none, -c starts a process of this host, and -p names one; else -p names one of the
+ * guest's. CLI_GO_ON, or the exit status. */
+int cli_run_start_processes(struct cli_run *r);
 
 /* joining.c */
 /** Attach the guests that match a pattern. */
