@@ -17,7 +17,7 @@ static int usage(FILE *fp)
 	fputs("Usage: outsight attach [--plan] PID|NAME…\n"
 	      "       outsight detach PID|NAME… | --all\n\n"
 	      "\tattach   make the guest of a running QEMU traceable, without a restart\n"
-	      "\t--plan   only print what would be done\n"
+	      "\t--plan   print the steps without performing them\n"
 	      "\tdetach   remove every trap from the guest, restore QEMU's own functions\n"
 	      "\t--all    detach from every attached QEMU\n",
 	      fp);
@@ -143,7 +143,7 @@ int cli_cmd_detach(int argc, char **argv)
 	if (n < 0)
 		return CON_EXIT_USAGE;
 	if (all && n > 1) {
-		con_error("detach: --all means every guest: leave %s out", argv[1]);
+		con_error("detach: --all includes every guest: omit %s out", argv[1]);
 		return CON_EXIT_USAGE;
 	}
 	if (all)

@@ -100,21 +100,20 @@ static const char *mistyped(int argc, char **argv)
 
 static int usage(bool asked)
 {
-	fputs(
-	    "Usage: outsight compare [-g guest] [--json] [--watch] [--inside FILE]\n"
-	    "                        --tasks|--modules|--sockets|--mounts|--libraries PID\n"
-	    "       outsight compare [-g guest] [--json] [dtrace options] -n program\n\n"
-	    "\tcompare the external view of a guest with the guest's own reports\n\n"
-	    "\t--tasks          its processes\n"
-	    "\t--modules        its modules\n"
-	    "\t--sockets        its TCP and UDP sockets\n"
-	    "\t--mounts         its mounts\n"
-	    "\t--libraries PID  the files that process PID has mapped as code\n"
-	    "\t--inside FILE    the guest's own view: what ps -e, lsmod, ss -tuan or ldd printed there, or\n"
-	    "\t                 /proc/net/tcp, /proc/mounts, /proc/PID/maps; \"-\" is stdin\n"
-	    "\t--watch          go on until Ctrl-C; print what is new and what has gone\n"
-	    "\t--json           one JSON object a line; of a program one object\n",
-	    asked ? stdout : stderr);
+	fputs("Usage: outsight compare [-g guest] [--json] [--watch] [--inside FILE]\n"
+	      "                        --tasks|--modules|--sockets|--mounts|--libraries PID\n"
+	      "       outsight compare [-g guest] [--json] [dtrace options] -n program\n\n"
+	      "\tcompare the external view of a guest with the guest's own reports\n\n"
+	      "\t--tasks          its processes\n"
+	      "\t--modules        its modules\n"
+	      "\t--sockets        its TCP and UDP sockets\n"
+	      "\t--mounts         its mounts\n"
+	      "\t--libraries PID  the files that process PID has mapped as code\n"
+	      "\t--inside FILE    the guest's own view: its output of ps -e, lsmod, ss -tuan or ldd, or its\n"
+	      "\t                 /proc/net/tcp, /proc/mounts, /proc/PID/maps; \"-\" is stdin\n"
+	      "\t--watch          repeat until Ctrl-C, and print new and removed differences\n"
+	      "\t--json           one JSON object a line; for a program one object\n",
+	      asked ? stdout : stderr);
 	return asked ? CON_EXIT_OK : CON_EXIT_USAGE;
 }
 

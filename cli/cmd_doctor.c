@@ -41,9 +41,8 @@ static void print_advice(const struct vp_kvm_host *h)
 		printf("        %s: stock kernels run under QEMU's translator (run --vmm qemu)%s\n", lack,
 		       vp_kvm_host_traces(h) ? ", small guests are fine (run --vmm builtin)" : "");
 	if (h->int3 == VP_INT3_NEVER)
-		puts("        int3 never causes an exit: none is planted; places where only one byte is free "
-		     "can't be "
-		     "probed");
+		puts("        int3 never causes an exit and is not used; addresses with only one free byte "
+		     "can't be probed");
 	else if (h->inject == VP_INJECT_NEVER)
 		puts("        a guest's own int3 can't be injected back into it: guests that debug or patch "
 		     "themselves "
@@ -87,10 +86,10 @@ static void print_host(const struct vp_kvm_host *h)
 	       yes_no(h->user), yes_no(h->hw_user), yes_no(h->hw_misses), h->max_vcpus);
 	printf("        %-34s %9.1f ns  (%.1f to %.1f)\n", "an instruction of kernel mode",
 	       h->insn_cost.median, h->insn_cost.min, h->insn_cost.max);
-	print_cost("a hit: out, to us and back", &h->exit_cost);
+	print_cost("a hit: out, exit and return", &h->exit_cost);
 	print_cost("a hit that KVM counts (ioeventfd)", &h->ioeventfd_cost);
-	print_cost("a hit: int3, and over it", &h->int3_cost);
-	print_cost("a hit: debug register, and over it", &h->hw_cost);
+	print_cost("a hit: int3, and the step over it", &h->int3_cost);
+	print_cost("a hit: debug register, and the step over it", &h->hw_cost);
 	print_cost("a step", &h->step_cost);
 	print_resident(h);
 	print_advice(h);
@@ -288,10 +287,9 @@ static void check_sockets(void)
 /* The records of who traced which guest. */
 static void check_log(void)
 {
-	puts(ot_log_listens()
-		 ? "log     yes: sessions are recorded in the system's log"
-		 : "log     no: no logger listens at /dev/log: who traced a guest is recorded only by "
-		   "its VMM, `outsight guests -v`");
+	puts(ot_log_listens() ? "log     yes: sessions are recorded in the system's log"
+			      : "log     no: no logger listens at /dev/log: only a guest's VMM records who "
+				"traced it, `outsight guests -v`");
 }
 
 /* --- the verb ----------------------------------------------------------------------------------------- */
@@ -304,11 +302,11 @@ static int usage(void)
 	      "\tlibvirt  name guests by their domains\n"
 	      "\tkvm      probes in guests on KVM\n"
 	      "\tcpc      probes on the CPU's performance counters, in guests on KVM\n"
-	      "\ttcg      probes in guests under QEMU's translator, with our plugin\n"
+	      "\ttcg      probes in guests under QEMU's TCG, by our plugin\n"
 	      "\tsockets  directories for the engines' control sockets\n"
-	      "\tlog      the system's log, in which sessions are recorded\n"
-	      "\trun      the VMM that `outsight run` boots a guest with\n\n"
-	      "Each is tested; for each that fails, the reason is printed, and what to change.\n"
+	      "\tlog      the system log, which records sessions\n"
+	      "\trun      the VMM in which `outsight run` boots a guest\n\n"
+	      "Each is tested. For each failure the reason and a remedy are printed.\n"
 	      "-v also prints the behaviour of this host's KVM at a probe, and its cost.\n"
 	      "The exit status is 0 when guests can be traced in at least one way.\n",
 	      stdout);

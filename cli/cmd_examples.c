@@ -11,8 +11,8 @@
 static int usage(void)
 {
 	fputs("Usage: outsight examples [WORD...]\n\n"
-	      "\tcommand lines by the question that they answer: all, or those in which each WORD stands\n\n"
-	      "web01 in them is the guest; `outsight guests` lists those that run here.\n",
+	      "\tquestions, and the command line that answers each: all, or those that contain each WORD\n\n"
+	      "The guest in them is web01; `outsight guests` lists those of this host.\n",
 	      stdout);
 	return CON_EXIT_OK;
 }
@@ -59,7 +59,7 @@ int cli_cmd_examples(int argc, char **argv)
 	if (found < 0)
 		return con_fail(ot_err_nomem(), "examples");
 	if (!found) {
-		con_error("examples: none has %s; `outsight examples` prints them all",
+		con_error("examples: none has %s; `outsight examples` prints all of them",
 			  argc > 2 ? "all of these words" : argv[1]);
 		return CON_EXIT_ERROR;
 	}

@@ -45,11 +45,11 @@ static const struct cli_picture_verb flame = {
 	.name = "flame",
 	.usage =
 	    "Usage: outsight flame [-g GUEST]... [-d SECONDS] [-F HZ | -e PROBE] [-p PID] -o FILE\n\n"
-	    "\t-g GUEST    as without a verb; may be repeated: a guest's name is the outermost frame then\n"
-	    "\t-d SECONDS  for how long (" CLI_PICTURE_SECONDS "); Ctrl-C ends it earlier\n"
-	    "\t-F HZ       samples of each vCPU in a second (" RATE_DEFAULT ")\n"
-	    "\t-e PROBE    the stacks at a probe (io:::start), not samples\n"
-	    "\t-p PID      of this process of the guest only\n"
+	    "\t-g GUEST    as without a verb; if repeated, the guest's name is the outermost frame\n"
+	    "\t-d SECONDS  duration (" CLI_PICTURE_SECONDS "); Ctrl-C ends it earlier\n"
+	    "\t-F HZ       samples a second of each vCPU (" RATE_DEFAULT ")\n"
+	    "\t-e PROBE    stacks at a probe (io:::start) instead of samples\n"
+	    "\t-p PID      only this process of the guest\n"
 	    "\t-o FILE     an HTML file, which is replaced at the end\n\n"
 	    "A program of your own: outsight -x oformat=flame -o FILE -n 'PROBE { @[stack()] = count(); }'\n",
 	.options = options,

@@ -16,14 +16,15 @@
 
 static int usage(FILE *fp)
 {
-	fputs("Usage: outsight guests [-c URI] [-v] [--json]\n"
-	      "       outsight guests [-c URI] --xml DOMAIN\n\n"
-	      "\tthe guests of this host and libvirt's domains, and how each can be traced\n"
-	      "\t-c, --connect URI  of libvirt (its system and session; or LIBVIRT_DEFAULT_URI)\n"
-	      "\t-v, --verbose      also who traced each, by its VMM's records\n"
-	      "\t--json             the same as JSON\n"
-	      "\t--xml DOMAIN       the lines that make a domain traceable, for `virsh edit`\n",
-	      fp);
+	fputs(
+	    "Usage: outsight guests [-c URI] [-v] [--json]\n"
+	    "       outsight guests [-c URI] --xml DOMAIN\n\n"
+	    "\tthe guests of this host and libvirt's domains, and how each can be traced\n"
+	    "\t-c, --connect URI  the libvirt to list (default: system and session, or LIBVIRT_DEFAULT_URI)\n"
+	    "\t-v, --verbose      also the users who traced each guest, as its VMM recorded them\n"
+	    "\t--json             print the list as JSON\n"
+	    "\t--xml DOMAIN       the lines that make a domain traceable, for `virsh edit`\n",
+	    fp);
 	return fp == stdout ? CON_EXIT_OK : CON_EXIT_USAGE;
 }
 

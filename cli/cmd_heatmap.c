@@ -77,12 +77,12 @@ static const struct cli_picture_verb heatmap = {
 	.name = "heatmap",
 	.usage = "Usage: outsight heatmap [-g GUEST]... [-d SECONDS] [-i MS] [-e FUNCTION | -n PROGRAM] [-p "
 		 "PID] -o FILE\n\n"
-		 "How long requests to disks take, over time.\n\n"
-		 "\t-g GUEST     as without a verb; may be repeated: each guest has maps of its own then\n"
-		 "\t-d SECONDS   for how long (" CLI_PICTURE_SECONDS "); Ctrl-C ends it earlier\n"
-		 "\t-i MS        a column of the map, in milliseconds (" INTERVAL_DEFAULT ")\n"
-		 "\t-e FUNCTION  how long this takes: syscall::read, fbt::vfs_read, pid123:libc:malloc\n"
-		 "\t-p PID       of this process of the guest only\n"
+		 "Latencies over time, of requests to disks by default.\n\n"
+		 "\t-g GUEST     as without a verb; if repeated, each guest has maps of its own\n"
+		 "\t-d SECONDS   duration (" CLI_PICTURE_SECONDS "); Ctrl-C ends it earlier\n"
+		 "\t-i MS        duration of a column, in milliseconds (" INTERVAL_DEFAULT ")\n"
+		 "\t-e FUNCTION  latencies of this: syscall::read, fbt::vfs_read, pid123:libc:malloc\n"
+		 "\t-p PID       only this process of the guest\n"
 		 "\t-n PROGRAM   a program of your own with quantize(), lquantize() or llquantize()\n"
 		 "\t-o FILE      an HTML file, which is replaced at the end\n\n"
 		 "The same without a verb: outsight -x oformat=heatmap -x aggrate=250ms -o FILE -n PROGRAM\n",

@@ -26,19 +26,19 @@ static int usage(FILE *fp)
 	      "       outsight run --libvirt XML [-c URI] [-- dtrace options]\n\n"
 	      "\t-kernel FILE    the guest's kernel\n"
 	      "\t-initrd FILE    its initial RAM disk\n"
-	      "\t-append TEXT    its command line\n"
-	      "\t-m SIZE         memory in MiB, or with M or G behind it (512)\n"
+	      "\t-append TEXT    the kernel's command line\n"
+	      "\t-m SIZE         memory in MiB, or with the suffix M or G (512)\n"
 	      "\t-smp N          vCPUs (1)\n"
 	      "\t-cpu MODEL      (max)\n"
 	      "\t-name NAME      its name for -g and `outsight guests`\n"
 	      "\t-console FILE   write its console output to FILE; - is stderr\n"
 	      "\t-qemu FILE      the QEMU to use (qemu-system-x86_64)\n"
-	      "\t-vmm KIND       auto: the best for this host; builtin: a small monitor of our own,\n"
-	      "\t                on KVM; qemu: its translator (auto)\n"
+	      "\t-vmm KIND       auto: the best for this host; builtin: our own small monitor\n"
+	      "\t                on KVM; qemu: QEMU's TCG (auto)\n"
 	      "\tall other options are passed to QEMU\n"
-	      "\t--libvirt XML   start a transient libvirt domain, made traceable; without\n"
-	      "\t                a -- it is left running\n\n"
-	      "\tTracing begins when the kernel has booted; with -A after the --, as soon as\n"
+	      "\t--libvirt XML   start a traceable, transient libvirt domain; without --\n"
+	      "\t                it keeps running\n\n"
+	      "\tTracing begins when the kernel has booted; with -A after --, as soon as\n"
 	      "\tit can be traced at all, before its drivers and its other CPUs start.\n",
 	      fp);
 	return CON_EXIT_USAGE;
@@ -258,7 +258,7 @@ int cli_cmd_run(int argc, char **argv)
 		return usage(stderr);
 	if (split == argc) {
 		con_error(
-		    "run: there is no --; the dtrace options follow one: outsight run %s … -- -n PROGRAM",
+		    "run: the dtrace options follow a --, which is missing: outsight run %s … -- -n PROGRAM",
 		    argv[1]);
 		return CON_EXIT_USAGE;
 	}

@@ -196,11 +196,10 @@ static int usage(void)
 	      "       outsight tool NAME [-g GUEST] [options of outsight] [args]\n"
 	      "       outsight tool NAME --help\n"
 	      "       outsight tool --show NAME\n\n"
-	      "\t--list   a line for each tool: its name, and what it answers\n"
-	      "\t--help   behind NAME: the tool's arguments, an example, and what it does not see\n"
+	      "\t--list   a line for each tool: its name, and the question it answers\n"
+	      "\t--help   after NAME: the tool's arguments, an example, and the events that it misses\n"
 	      "\t--show   print the tool, a D script\n\n"
-	      "A tool runs until Ctrl-C, which prints what is left to print, or for as long as its arguments "
-	      "say.\n"
+	      "A tool runs until Ctrl-C, which prints its aggregations, or until the time of its arguments.\n"
 	      "-o FILE appends the output to a file; -x ttl=1m ends the tool after a minute.\n",
 	      stdout);
 	return CON_EXIT_OK;
@@ -233,11 +232,11 @@ int cli_cmd_tool(int argc, char **argv)
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return usage();
 	if (argc < 2) {
-		con_error("tool: which one? `outsight tool --list` lists them");
+		con_error("tool: a name is required; `outsight tool --list` lists them");
 		return CON_EXIT_USAGE;
 	}
 	if (!ot_installed_tools(dir, sizeof(dir))) {
-		con_error("tool: the scripts are not installed: share/outsight/tools is not there");
+		con_error("tool: the scripts are not installed: share/outsight/tools is missing");
 		return CON_EXIT_ERROR;
 	}
 	return tool(dir, argc - 1, argv + 1);

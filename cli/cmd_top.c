@@ -18,19 +18,18 @@
 
 static int usage(void)
 {
-	fputs("Usage: outsight top [-b] [-d SECONDS] [-g PATTERN]... [-n TIMES] [-o COLUMN] [-x]\n\n"
-	      "What the guests of this host do: CPU, stolen time, exits, page faults, disks. Enter shows a "
-	      "guest's\n"
-	      "processes, their functions and stacks. Nothing is put into a VMM or a guest before you are "
-	      "asked; h is\n"
-	      "help.\n\n"
-	      "\t-b          lines for scripts, not the terminal\n"
-	      "\t-d SECONDS  how long a period is (2)\n"
-	      "\t-g PATTERN  these guests: a name, a pattern or the PID of a VMM; may be repeated\n"
-	      "\t-n TIMES    end after so many periods\n"
-	      "\t-o COLUMN   in the order of this column, by its title\n"
-	      "\t-x          exits by kind\n",
-	      stdout);
+	fputs(
+	    "Usage: outsight top [-b] [-d SECONDS] [-g PATTERN]... [-n TIMES] [-o COLUMN] [-x]\n\n"
+	    "The activity of this host's guests: CPU, stolen time, exits, page faults, disks. Enter shows a\n"
+	    "guest's processes, their functions and stacks. Nothing is injected into a VMM without asking\n"
+	    "you; h shows all keys.\n\n"
+	    "\t-b          print lines, for scripts\n"
+	    "\t-d SECONDS  duration of a period (2)\n"
+	    "\t-g PATTERN  only these guests: a name, a pattern or a VMM's PID; may be repeated\n"
+	    "\t-n TIMES    end after so many periods\n"
+	    "\t-o COLUMN   sort by the column with this title\n"
+	    "\t-x          exits by kind\n",
+	    stdout);
 	return CON_EXIT_OK;
 }
 
@@ -86,8 +85,8 @@ static int parse(int argc, char **argv, struct cli_top_options *o, bool *ret_bat
 		} else if (!is_letter || !strchr("dgno", word[1]) || i + 1 == argc) {
 			return cli_verb_misused("top", options, word);
 		} else if (!take(o, word[1], argv[++i])) {
-			con_error("top: %s: %s is no number that it takes; see `outsight top --help`", word,
-				  argv[i]);
+			con_error("top: %s: %s is not a number that it accepts; see `outsight top --help`",
+				  word, argv[i]);
 			return CON_EXIT_USAGE;
 		}
 	}

@@ -81,7 +81,7 @@ static int check_mergers(const struct cli_invocation *inv)
 	}
 	for (size_t i = 0; i < inv->guests.count; i++)
 		if (fl_is_remote(inv->guests.items[i])) {
-			con_error("-x fleetmergers: a merger has no ssh: %s can't be collected from",
+			con_error("-x fleetmergers: mergers can't collect from %s, a host of ssh",
 				  inv->guests.items[i]);
 			con_hint(&inv->opts, "-g HOSTS/GUESTS reaches hosts through the broker");
 			return CON_EXIT_USAGE;

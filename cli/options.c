@@ -141,7 +141,7 @@ static int sysroot_is(struct cli_invocation *inv, const char *directory)
 	inv->sysroot = directory;
 	if (!stat(directory, &st) && S_ISDIR(st.st_mode))
 		return CLI_GO_ON;
-	con_error("--sysroot %s: it is no directory", directory);
+	con_error("--sysroot %s: it is not a directory", directory);
 	return CON_EXIT_USAGE;
 }
 

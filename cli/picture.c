@@ -60,13 +60,13 @@ static int parse(const struct cli_picture_verb *verb, void *request, struct cli_
 		if (!is_option(verb, argv[i]) || i + 1 == argc)
 			return cli_verb_misused(verb->name, verb->options, argv[i]);
 		if (!take(verb, request, p, argv[i][1], argv[i + 1])) {
-			con_error("%s: %s: %s is no number that it takes; see `outsight %s --help`",
+			con_error("%s: %s: %s is not a number that it accepts; see `outsight %s --help`",
 				  verb->name, argv[i], argv[i + 1], verb->name);
 			return CON_EXIT_USAGE;
 		}
 	}
 	if (!p->out) {
-		con_error("%s: where to? -o FILE names the HTML file", verb->name);
+		con_error("%s: -o FILE is required: it names the HTML file", verb->name);
 		return CON_EXIT_USAGE;
 	}
 	return CLI_GO_ON;

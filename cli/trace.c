@@ -41,7 +41,8 @@ static int open_output(struct cli_run *r)
 	r->out = stdout;
 	choose_output(r);
 	if (!r->inv->out && r->output->binary && isatty(con_terminal_fileno(stdout))) {
-		con_error("oformat=%s is nothing for a terminal: -o FILE names a file", r->output->format);
+		con_error("oformat=%s can't be written to a terminal: -o FILE names a file",
+			  r->output->format);
 		return CON_EXIT_USAGE;
 	}
 	if (!r->inv->out)

@@ -23,7 +23,7 @@ static const char *awaited(const struct cli_run *r)
 static int check(const struct cli_run *r)
 {
 	if (r->inv->pids.count || r->inv->commands.count) {
-		con_error("-x waitfor and -%c each say which process is $target: use one of them",
+		con_error("-x waitfor and -%c both select $target: use one of them",
 			  r->inv->pids.count ? 'p' : 'c');
 		return CON_EXIT_USAGE;
 	}

@@ -120,16 +120,16 @@ static void toggle_probes(struct cli_top_model *m)
 
 	if (m->level == CLI_TOP_GUESTS && row && cli_top_model_counts(m, (uint32_t)row->id)) {
 		cli_top_model_uncount(m, (uint32_t)row->id);
-		say(m, "the probes are taken out");
+		say(m, "the probes are removed");
 	} else if (m->level == CLI_TOP_GUESTS && row) {
 		ask(m, (uint32_t)row->id, row->name);
 	} else if (m->level == CLI_TOP_PROCESSES && m->probes) {
 		m->probes = false;
-		say(m, "the probes are taken out");
+		say(m, "the probes are removed");
 	} else if (m->level == CLI_TOP_PROCESSES) {
 		ask(m, m->guest, m->guest_name);
 	} else if (m->level != CLI_TOP_GUESTS) {
-		say(m, "samples are all that this screen needs");
+		say(m, "this screen needs samples only");
 	}
 }
 
@@ -262,7 +262,7 @@ static enum cli_top_act probes_key(struct cli_top_model *m, int key)
 	if (key == 'y' || key == 'Y')
 		allow_probes(m);
 	else
-		say(m, "nothing was put in");
+		say(m, "nothing was injected");
 	return CLI_TOP_GO_ON;
 }
 

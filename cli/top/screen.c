@@ -22,7 +22,7 @@ struct ot_err *cli_top_screen_open(struct cli_top_screen *s)
 	*s = (struct cli_top_screen){ 0 };
 	if (!isatty(0) || !isatty(fd))
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "this is no terminal: `outsight top -b` prints lines instead");
+				  "not a terminal: `outsight top -b` prints lines instead");
 	if (!term || !*term)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
 				  "TERM is not set: it names the kind of terminal, as xterm");

@@ -9,7 +9,7 @@
 
 static const char help[] =
     "The guests of this host, live. Numbers are of the last period: a second's, or in\n"
-    "percent of one CPU. What is not known is a \"-\".\n"
+    "percent of one CPU. An unknown number is \"-\".\n"
     "\n"
     "  Up Down PgUp PgDn Home End  select\n"
     "  Enter             a guest's processes, a process's functions, its stacks\n"

@@ -106,7 +106,7 @@ class Batch(Case):
         """An error that says what to do, and nothing else."""
         for args in ((), ("-n", "1")):
             self.assertEqual(self.batch(*args, status=1),
-                             ("", "dtrace: top: this is no terminal: `outsight top -b` prints lines instead\n"))
+                             ("", "dtrace: top: not a terminal: `outsight top -b` prints lines instead\n"))
 
     def test_misused(self):
         for args, want in ((("-d", "0"), "-d: 0 is no number"), (("-n", "x"), "-n: x is no number"), (("-q",), "there is no option -q"),
@@ -207,7 +207,7 @@ class Terminal(Case):
                 top.wait_for(f"Enable probes in {self.tag}a")
                 self.assertEqual(self.children(top.process.pid), [])
                 top.press(answer)
-                top.wait_for("nothing was put in")
+                top.wait_for("nothing was injected")
             top.press("e", "y")
             # it is no QEMU, so the session ends and says why
             top.wait(lambda screen: screen.lines[1].strip() not in ("", "asking the guest …"), "the session's message")

@@ -53,7 +53,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertRegex(done.stdout, r"(?m)^kvm     int3=[\w-]+, inject=[\w+]+, hw=(yes|no), step=(yes|no), "
                                       r"ioeventfd=(yes|no), out=(yes|no), .*user=(yes|no), hw_misses=(yes|no), vcpus=\d+$")
-        self.assertRegex(done.stdout, r"(?m)^        a hit: out, to us and back +[\d.]+ us ")
+        self.assertRegex(done.stdout, r"(?m)^        a hit: out, exit and return +[\d.]+ us ")
         self.assertRegex(done.stdout, r"(?m)^run     guests ")
 
     @unittest.skipIf(os.geteuid(), "is not root")

@@ -85,7 +85,7 @@ class WaitFor(ProgramScenario):
         trace = self.wait("counted", "pid$target:::entry")
         self.assertEqual(trace.interrupt().finish(), 1)
         self.assertIn("dtrace: no process counted has begun", trace.err)
-        for words, why in ((("-W", "counted", "-p", "1", "-n", "BEGIN"), "-x waitfor and -p each say which process is $target"),
+        for words, why in ((("-W", "counted", "-p", "1", "-n", "BEGIN"), "-x waitfor and -p both select $target"),
                            (("-x", "waitfor=", "-n", "BEGIN"), "waitfor takes a value"),
                            (("-W", "counted", "-n", "BEGIN { trace(1; }"), "syntax error"),
                            (("-c", "true", "-n", "BEGIN"), "-x waitfor=NAME takes the guest's next process")):

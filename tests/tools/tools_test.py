@@ -99,7 +99,7 @@ class Verb(unittest.TestCase):
 
     def test_wrong_use(self):
         """What is missing or mistyped is said in a line."""
-        for args, message in ((["tool"], "tool: which one? `outsight tool --list` lists them"),
+        for args, message in ((["tool"], "tool: a name is required; `outsight tool --list` lists them"),
                               (["tool", "opensnop"], "tool: there is no tool opensnop, did you mean opensnoop; "
                                                      "`outsight tool --list` lists them"),
                               (["tool", "../opensnoop"], "tool: there is no tool ../opensnoop"),
