@@ -216,7 +216,7 @@ class Attach(unittest.TestCase):
         self.ended(vm, lambda: vm.hmp("loadvm one"), " continued from a saved state: the traced kernel has ended", 1,
                    aside=" lost: the guest changed its text there")  # QEMU resets it first, and may take long to load
         vm.check_unharmed(self)
-        self.ended(vm, lambda: self.detach(vm), " was detached from: `outsight detach` removed its engine", 1)
+        self.ended(vm, lambda: self.detach(vm), " was detached: `outsight detach` removed its engine", 1)
         self.ended(vm, vm.plug, " was given other memory or vCPUs: its probes are removed, -g traces it again", 1)
         self.ended(vm, lambda: vm.qmp("migrate", uri=f"file:{vm.path('saved')}"),
                    " is being migrated or saved: its probes are out, -g traces it again afterwards", 1)

@@ -125,7 +125,7 @@ static void each_end_has_its_sentence(void **state)
 	(void)state;
 	for (int by_connection = 0; by_connection < 2; by_connection++) {
 		says(VP_GUEST_DETACHED, us, by_connection, VP_GUEST_DETACHED,
-		     "guest web was detached from: `outsight detach` removed its engine");
+		     "guest web was detached: `outsight detach` removed its engine");
 		says(VP_GUEST_SAVED, us, by_connection, VP_GUEST_SAVED,
 		     "guest web is being migrated or saved: its probes are out, -g traces it again "
 		     "afterwards");

@@ -257,7 +257,7 @@ static void nor_at_the_end(void **state)
 	assert_false(t.s->feeds[1].gone);
 	vp_ends_poll(t.s, ot_now_ns());
 	assert_string_equal(t.text,
-			    "guest web02 is traced no more: its engine does not answer; the others go on");
+			    "guest web02 is no longer traced: its engine does not answer; the others go on");
 	assert_true(vp_session_guest_end(t.s, &how));
 	assert_int_equal(how, VP_GUEST_HUNG_UP);
 	session_fixture_deinit(&t);
@@ -304,7 +304,7 @@ static void nonsense_ends_its_own_part(void **state)
 		vp_ends_poll(t.s, ot_now_ns());
 		if (n > 1)
 			assert_string_equal(
-			    t.text, "guest web02 is traced no more: the engine sent a broken reply; the "
+			    t.text, "guest web02 is no longer traced: the engine sent a broken reply; the "
 				    "others go on");
 		assert_int_equal(t.said, n - 1);
 		session_fixture_deinit(&t);

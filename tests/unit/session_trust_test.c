@@ -105,11 +105,10 @@ static void check_said(const struct session_fixture *t, bool said)
 	char text[sizeof(t->text)];
 
 	assert_int_equal(t->said, said);
-	snprintf(
-	    text, sizeof(text),
-	    "guest web02: its VMM (PID %d) hands over data of probes that this session does not have "
-	    "there: what such a buffer holds from there on is left out, and the VMM is not to be trusted",
-	    (int)getpid());
+	snprintf(text, sizeof(text),
+		 "guest web02: its VMM (PID %d) sends data of probes that this session does not have there: "
+		 "the rest of such a buffer is ignored, and the VMM can't be trusted",
+		 (int)getpid());
 	assert_string_equal(t->text, said ? text : "");
 }
 

@@ -120,11 +120,10 @@ void vp_feed_damaged(struct vp_session *s, struct vp_feed *feed)
 	if (feed->damaged || !feed->link)
 		return;
 	feed->damaged = true;
-	snprintf(
-	    text, sizeof(text),
-	    "guest %s: its VMM (PID %u) hands over data of probes that this session does not have there: "
-	    "what such a buffer holds from there on is left out, and the VMM is not to be trusted",
-	    feed->link->client.guest_name, feed->link->client.pid);
+	snprintf(text, sizeof(text),
+		 "guest %s: its VMM (PID %u) sends data of probes that this session does not have there: the "
+		 "rest of such a buffer is ignored, and the VMM can't be trusted",
+		 feed->link->client.guest_name, feed->link->client.pid);
 	vp_session_say(s, text);
 }
 

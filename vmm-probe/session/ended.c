@@ -39,7 +39,7 @@ static const char *end_text(enum vp_guest_end how)
 		[VP_GUEST_TRIPLE_FAULT] = "had a triple fault",
 		[VP_GUEST_FAILED] = "can't continue: see its VMM's messages",
 		[VP_GUEST_UNREACHABLE] = "has ended, or is no longer reachable",
-		[VP_GUEST_DETACHED] = "was detached from: `outsight detach` removed its engine",
+		[VP_GUEST_DETACHED] = "was detached: `outsight detach` removed its engine",
 		[VP_GUEST_SAVED] =
 		    "is being migrated or saved: its probes are out, -g traces it again afterwards",
 		[VP_GUEST_CHANGED] =
@@ -113,7 +113,7 @@ static void describe(const struct vp_feed *feed, enum vp_guest_end how, char *ou
 	const char *text = end_text(how);
 
 	if (*feed->broke)
-		snprintf(out, size, "guest %s is traced no more: %s", c->guest_name, feed->broke);
+		snprintf(out, size, "guest %s is no longer traced: %s", c->guest_name, feed->broke);
 	else if (text)
 		snprintf(out, size, "guest %s %s", c->guest_name, text);
 	else if (how == VP_GUEST_HUNG_UP)

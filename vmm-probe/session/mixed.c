@@ -108,12 +108,11 @@ static void say(const struct uses *uses)
 	const struct use *u = uses->first;
 	char text[640];
 
-	snprintf(
-	    text, sizeof(text),
-	    "%s%s: in %s:%s:%s:%s it is each guest's own, and in %s the operator's: neither sees what the "
-	    "other writes (an aggregation is of all)",
-	    u->name, uses->more ? " and others" : "", u->in_guest->provider, u->in_guest->module,
-	    u->in_guest->function, u->in_guest->name, u->by_operator->name);
+	snprintf(text, sizeof(text),
+		 "%s%s: in %s:%s:%s:%s each guest has its own, the operator another in %s: neither sees what "
+		 "the other writes (aggregations are common to all)",
+		 u->name, uses->more ? " and others" : "", u->in_guest->provider, u->in_guest->module,
+		 u->in_guest->function, u->in_guest->name, u->by_operator->name);
 	vp_session_say(uses->s, text);
 }
 

@@ -159,16 +159,16 @@ static const char *refusal(const struct vp_beam_file *f)
 			       "built "
 			       "without some of its variables";
 	if (!f->nplaces)
-		return "where its tables of modules are is not in the guest's memory "
-		       "(erts_start_staging_ranges), so "
-		       "that jstack() has no frames of its programs; --sysroot DIR, with the file below DIR, "
+		return "the place of its module tables (erts_start_staging_ranges) is not in the guest's "
+		       "memory, so that jstack() has no frames of its programs; --sysroot DIR, with the file "
+		       "below DIR, "
 		       "helps";
 	if (!f->has_registers)
-		return "where its interpreter keeps a process's stack pointer is not in the guest's memory, "
-		       "or is "
-		       "no register (process_main), so that jstack() has no frames of its programs; "
+		return "the place of a process's stack pointer in its interpreter (process_main) is not in "
+		       "the guest's memory, or not a register, so that jstack() has no frames of its "
+		       "programs; "
 		       "--sysroot "
-		       "DIR, with the file below DIR, helps with the former";
+		       "DIR, with the file below DIR, helps in the former case";
 	return NULL;
 }
 

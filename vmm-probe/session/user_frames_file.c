@@ -52,8 +52,8 @@ static void note_missing(struct vp_frames_making *m, const char *name, const str
 		return;
 	if (cfi->functions)
 		snprintf(text, sizeof(text),
-			 "%.200s: how %u of %u functions keep their stack frames is not in the guest's "
-			 "memory (.eh_frame): ustack() may end there; --sysroot DIR, with the file below "
+			 "%.200s: the frame layouts of %u of %u functions (.eh_frame) are not in the guest's "
+			 "memory: ustack() may end there; --sysroot DIR, with the file below "
 			 "DIR, helps",
 			 name, cfi->missing, cfi->functions);
 	else

@@ -250,7 +250,7 @@ static const char *find_layout(struct vp_processes *ps, const struct vp_guest_pr
 							  "and 3.13 with their global lock; "
 							  "this is another one";
 	if (f->version_at && !f->version)
-		return "which Python it is is not in the guest's memory (Py_Version), so that jstack() has "
+		return "its version (Py_Version) is not in the guest's memory, so that jstack() has "
 		       "no "
 		       "frames of its program; --sysroot DIR, with the file below DIR, helps";
 	return vp_python_by_version(f->version, ret)

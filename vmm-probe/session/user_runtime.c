@@ -103,14 +103,13 @@ static void say_hotspot(const struct vp_user_symbols *us, const struct vp_user_o
 
 	if (a->found == VP_HOTSPOT_UNKNOWN)
 		snprintf(why, sizeof(why),
-			 "ustack() ends at Java's frames, and jstack() does not show them: they are those of "
-			 "OpenJDK "
-			 "17; this machine does not say where it has \"%s\"",
+			 "ustack() ends at Java's frames, and jstack() does not show them: this is not "
+			 "OpenJDK 17, or it does not export \"%s\"",
 			 a->lacks);
 	else
 		snprintf(
 		    why, sizeof(why),
-		    "how it keeps Java's frames is not in the guest's memory (gHotSpotVMStructs), so that "
+		    "its layout of Java's frames (gHotSpotVMStructs) is not in the guest's memory, so that "
 		    "ustack() and jstack() end there; --sysroot DIR, with the file below DIR, helps");
 	say(us, o, file, why);
 }
