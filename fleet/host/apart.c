@@ -82,7 +82,7 @@ void fl_apart_print(const struct fl_apart *a, struct ot_buf *out)
 	if (first)
 		ot_buf_printf(
 		    out,
-		    "%s%s: in clauses of guests' probes it is each guest's own, and in END and ticks "
-		    "the operator's: neither sees what the other writes (an aggregation is of all)",
+		    "%s%s: each guest has its own in clauses of its probes, the operator another in END and "
+		    "ticks: neither sees what the other writes (aggregations are common to all)",
 		    first, more ? " and others" : "");
 }

@@ -105,7 +105,7 @@ static struct ot_err *await(struct fl_worker *w, struct arrival *a)
 		if (done)
 			return check(w, a);
 		if (!fl_worker_rest(w, ot_now_ns() + pause))
-			return ot_err_new(OT_ERR_BUSY, "guest %s is waited for no longer", a->name);
+			return ot_err_new(OT_ERR_BUSY, "guest %s is no longer waited for", a->name);
 	}
 	return ot_err_new(OT_ERR_NOT_FOUND, "guest %s has not arrived for ten minutes", a->name);
 }

@@ -269,9 +269,9 @@ static const char *why_ended(const struct fl_worker *w, const struct ot_err *err
 	if (err)
 		return ot_err_message(err);
 	if (w->signal)
-		return "the worker was ended on its host";
+		return "the session was ended on its host";
 	if (w->unbegun)
-		return "the operator has not begun the session in time";
+		return "the operator did not start the session in time";
 	if (w->expired)
 		return "the session's time limit has passed";
 	const char *gone = w->session ? vp_session_gone_reason(w->session) : NULL;

@@ -252,7 +252,7 @@ struct ot_err *fl_broker_publish(struct fl_broker *b, const char *subject, const
 	if (fl_queue_put(&b->out, &(struct fl_broker_message){ subject, reply, data, len }))
 		return NULL;
 	b->sending--;
-	return ot_err_new(OT_ERR_LIMIT, "the broker does not take what is sent to it");
+	return ot_err_new(OT_ERR_LIMIT, "the broker accepts no data");
 }
 
 bool fl_broker_flush(struct fl_broker *b, int ms)

@@ -27,7 +27,7 @@ struct fl_carrier_ops {
 	 * more can be. NULL: never. */
 	bool (*busy)(struct fl_carrier *c);
 	/** The next packet, borrowed until the next call; *ret_len 0: there is none now. GUEST_GONE is never
-	 * used; OS: the other end has closed. */
+	 * used; OS: the other end closed the connection. */
 	struct ot_err *(*receive)(struct fl_carrier *c, const void **ret, size_t *ret_len);
 	/** Readable when receive() may have a packet; and writable, if *ret_out, when more can be sent. */
 	int (*fd)(struct fl_carrier *c, bool *ret_out);

@@ -119,7 +119,7 @@ static struct ot_err *take(struct fl_link *link, const void *data, size_t len)
 		len = link->opened.len;
 	}
 	if (!fl_packet_get(data, len, &p))
-		return ot_err_new(OT_ERR_BAD_DATA, "the other end sent %zu bytes that are no packet", len);
+		return ot_err_new(OT_ERR_BAD_DATA, "the other end sent %zu bytes that are not a packet", len);
 	if (p.is_packed)
 		OT_TRY(unpack(link, &p));
 	link->heard_ns = link->now(link->now_arg);

@@ -41,7 +41,7 @@ OT_MUST_CHECK struct ot_err *fl_link_send(struct fl_link *link, enum fl_kind kin
 /** Bytes of messages that are not acknowledged yet, with eight more for each. */
 size_t fl_link_pending(const struct fl_link *link);
 
-/** Take what has come, acknowledge it, send what is due. OS: the other end has closed (what it
+/** Take what has come, acknowledge it, send what is due. OS: the other end closed the connection (what it
  * sent before can still be received); BAD_DATA: it speaks something else. Once it has failed, always. */
 OT_MUST_CHECK struct ot_err *fl_link_poll(struct fl_link *link);
 /** The next message, borrowed until the next call of fl_link_receive() or fl_link_poll(). False: there is

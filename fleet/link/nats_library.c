@@ -29,11 +29,10 @@ struct ot_err *fl_nats_load(const struct fl_nats_calls **ret)
 	void *library = dlopen(FL_LIBNATS, RTLD_NOW | RTLD_LOCAL);
 
 	if (!library)
-		return ot_err_new(
-		    OT_ERR_UNSUPPORTED,
-		    "%s is not installed here, by which a broker is reached (Debian: apt install "
-		    "outsight-serve)",
-		    FL_LIBNATS);
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "%s is not installed here, and a broker is reached through it (Debian: apt "
+				  "install outsight-serve)",
+				  FL_LIBNATS);
 	for (size_t i = 0; i < OT_ARRAY_SIZE(calls); i++) {
 		void *address = dlsym(library, calls[i].name);
 

@@ -110,7 +110,7 @@ static void flush(struct pipe_carrier *p)
 
 static struct ot_err *closed(void)
 {
-	return ot_err_os(EPIPE, "the other end has closed");
+	return ot_err_os(EPIPE, "the other end closed the connection");
 }
 
 static struct ot_err *op_send(struct fl_carrier *c, const void *packet, size_t len)

@@ -78,7 +78,7 @@ struct ot_err *fl_receiving_put(struct fl_receiving *r, const struct fl_packet *
 		return NULL;
 	/* An honest side has no more than a window under way, all of it behind what it knows to be taken. */
 	if (p->number > r->taken + FL_WINDOW)
-		return ot_err_new(OT_ERR_BAD_DATA, "the other end sent more than a window");
+		return ot_err_new(OT_ERR_BAD_DATA, "the other end sent more than its window");
 	if (p->number <= r->taken || held->len) {
 		r->twice++;
 		return NULL;

@@ -34,7 +34,7 @@ struct ot_err *fl_seal_create(const uint8_t own_public[FL_KEY], const uint8_t ow
 		return ot_err_nomem();
 	if (agree(seal->receive, seal->send, own_public, own_secret, other_public)) {
 		free(seal);
-		return ot_err_new(OT_ERR_BAD_DATA, "the other end's key is none");
+		return ot_err_new(OT_ERR_BAD_DATA, "the other end's key is not valid");
 	}
 	*ret = seal;
 	return NULL;

@@ -88,7 +88,7 @@ static void land_all(struct fl_sending *s, const struct fl_packet *p, uint64_t n
 struct ot_err *fl_sending_taken(struct fl_sending *s, const struct fl_packet *p, uint64_t now)
 {
 	if (p->taken >= s->next || p->heard > s->turn)
-		return ot_err_new(OT_ERR_BAD_DATA, "the other end acknowledges what was not sent");
+		return ot_err_new(OT_ERR_BAD_DATA, "the other end acknowledges data that was not sent");
 	/* An older packet that comes late says less, but nothing false. */
 	land_all(s, p, now);
 	while (s->first < s->next && flight(s, s->first)->is_taken)

@@ -115,8 +115,8 @@ static struct ot_err *noise(const struct ssh_carrier *s)
 		text[n] = data[n] ? data[n] : '?';
 	ot_utf8_tame_string(text);
 	return ot_err_new(OT_ERR_BAD_DATA,
-			  "something there prints before outsight-serve begins: \"%s\"; where there is no "
-			  "terminal, the shell's startup files, such as ~/.bashrc, must print nothing",
+			  "output precedes that of outsight-serve: \"%s\"; without a terminal, the shell's "
+			  "startup files, such as ~/.bashrc, must print nothing",
 			  text);
 }
 
@@ -127,12 +127,14 @@ static const char *advice(const struct ssh_carrier *s)
 		return "";
 	switch (WEXITSTATUS(s->status)) {
 	case STATUS_NOT_FOUND:
-		return ": outsight-serve is not there, or not in the PATH of a shell without a terminal";
+		return ": outsight-serve is not installed there, or not in the PATH of a shell without a "
+		       "terminal";
 	case STATUS_NOT_EXECUTABLE:
 		return ": outsight-serve can't be executed there";
 	default:
 		return strstr(s->lines.last, "Permission denied (")
-			   ? ": it asks for no password here, so a key that needs none or an agent has to do"
+			   ? ": ssh can't ask for a password here: use an agent, or a key without a "
+			     "passphrase"
 			   : "";
 	}
 }
@@ -346,7 +348,7 @@ struct ot_err *fl_ssh_create(const char *host, struct fl_carrier **ret)
 	};
 
 	if (!is_host(host))
-		return ot_err_new(OT_ERR_SYNTAX, "\"%s\" is no host's name", host);
+		return ot_err_new(OT_ERR_SYNTAX, "\"%s\" is not a host's name", host);
 
 	struct ssh_carrier *s = calloc(1, sizeof(*s));
 

@@ -21,7 +21,7 @@ static bool is_here(const struct fl_member_here *member)
 static struct ot_err *check(const struct fl_merge *m, const struct fl_member *wanted)
 {
 	if (!fl_name_is_valid(wanted->name))
-		return ot_err_new(OT_ERR_BAD_DATA, "a host's name that is none");
+		return ot_err_new(OT_ERR_BAD_DATA, "an invalid host's name");
 	if (m->members[wanted->member].state != FL_MEMBER_NONE)
 		return ot_err_new(OT_ERR_BAD_DATA, "two hosts with number %u", wanted->member);
 	for (uint32_t i = 0; i < FL_MEMBERS_MAX; i++)

@@ -104,7 +104,7 @@ static struct ot_err *take_hello(struct fl_merge *m, const void *data, size_t le
 	snprintf(m->operator_name, sizeof(m->operator_name), "%s", hello.name);
 	m->fleet->greeting = m->operator_name; /* it is who traces */
 	m->greeted = true;
-	snprintf(line, sizeof(line), "merging begins: hosts are invited as %s has signed", m->operator_name);
+	snprintf(line, sizeof(line), "merging begins: hosts are invited on behalf of %s", m->operator_name);
 	log_line(m, line);
 	return send_guest(m);
 }
@@ -146,7 +146,7 @@ static struct ot_err *dispatch(struct fl_merge *m, enum fl_kind kind, const void
 			       struct ot_arena *arena)
 {
 	if (m->greeted == (kind == FL_HELLO))
-		return ot_err_new(OT_ERR_BAD_DATA, "%s out of its order", fl_kind_name(kind));
+		return ot_err_new(OT_ERR_BAD_DATA, "%s out of order", fl_kind_name(kind));
 	switch ((unsigned)kind) {
 	case FL_HELLO:
 		return take_hello(m, data, len, arena);
@@ -160,8 +160,7 @@ static struct ot_err *dispatch(struct fl_merge *m, enum fl_kind kind, const void
 		m->stopped = true;
 		return NULL;
 	default:
-		return ot_err_new(OT_ERR_BAD_DATA, "%s, which is none of an operator's messages",
-				  fl_kind_name(kind));
+		return ot_err_new(OT_ERR_BAD_DATA, "%s, which no operator sends", fl_kind_name(kind));
 	}
 }
 
@@ -271,7 +270,7 @@ static void send_ended(struct fl_merge *m, const struct ot_err *err)
 {
 	const struct fl_ended ended = { .failed = err || m->signal,
 					.text = err         ? ot_err_message(err)
-						: m->signal ? "the merger was ended on its host"
+						: m->signal ? "the merging process was ended on its host"
 							    : "" };
 	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
 
@@ -286,8 +285,8 @@ static void tell_forged(struct fl_merge *m)
 
 	if (!m->forged)
 		return;
-	snprintf(text, sizeof(text), "%u answers were ignored: the hosts that they name have not signed them",
-		 m->forged);
+	snprintf(text, sizeof(text),
+		 "%u answers were ignored: they are not signed by the hosts that they name", m->forged);
 	ot_err_destroy(fl_merge_say(m, text));
 }
 

@@ -295,7 +295,7 @@ static struct ot_err *start(struct fl_merge *m, struct fl_host *h)
 {
 	if (!m->has_fold || !h || h->state < FL_HOST_READY ||
 	    (h->state > FL_HOST_READY && !fl_host_is_over(h)))
-		return ot_err_new(OT_ERR_BAD_DATA, "START out of its order");
+		return ot_err_new(OT_ERR_BAD_DATA, "START out of order");
 	if (fl_host_is_over(h))
 		return NULL;
 	return told(h, fl_host_begin(h));
@@ -306,7 +306,7 @@ static struct ot_err *stop(struct fl_merge *m, struct fl_member_here *member)
 	struct fl_host *h = member->host;
 
 	if (!h)
-		fl_members_lose(m, member, "it was not waited for any longer");
+		fl_members_lose(m, member, "the operator stopped waiting for it");
 	return h && !fl_host_is_over(h) ? told(h, fl_host_ask_to_stop(h)) : NULL;
 }
 
@@ -323,7 +323,7 @@ struct ot_err *fl_relay_take(struct fl_merge *m, const void *data, size_t len)
 	struct fl_member_here *member = &m->members[of.member];
 
 	if (member->state == FL_MEMBER_NONE || of.body.len || (of.kind != FL_START && of.kind != FL_STOP))
-		return ot_err_new(OT_ERR_BAD_DATA, "%s for a host that it is not for", fl_kind_name(of.kind));
+		return ot_err_new(OT_ERR_BAD_DATA, "%s that is not for a host", fl_kind_name(of.kind));
 	if (member->state == FL_MEMBER_OVER)
 		return NULL; /* which the operator is about to hear */
 	return of.kind == FL_START ? start(m, member->host) : stop(m, member);

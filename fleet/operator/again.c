@@ -277,7 +277,7 @@ struct ot_err *fl_fleet_go_on_again(struct fl_fleet *fleet)
 		if (!has_begun(a) && now >= a->at_ns)
 			OT_TRY(ask(a));
 		else if (!has_begun(a) && a->until_ns && now >= a->until_ns)
-			fl_host_lose(a->h, "it has not begun again for half a minute");
+			fl_host_lose(a->h, "it has not restarted within half a minute");
 		a = &fleet->again[i]; /* a merger that was lost by that has made it longer */
 		if (has_begun(a))
 			*a = fleet->again[--fleet->nagain];
@@ -303,7 +303,7 @@ struct ot_err *fl_fleet_end_again(struct fl_fleet *fleet)
 {
 	for (size_t i = 0; i < fleet->nagain; i++)
 		if (!fl_host_is_over(fleet->again[i].h) && fleet->again[i].h->state < FL_HOST_STARTING)
-			fl_host_lose(fleet->again[i].h, "it had not begun again");
+			fl_host_lose(fleet->again[i].h, "it did not restart");
 	fleet->nagain = 0;
 	return NULL;
 }

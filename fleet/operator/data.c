@@ -8,7 +8,7 @@
 /* What the host says is wrong, or what came of handing it on. */
 static struct ot_err *bad(const char *what)
 {
-	return ot_err_new(OT_ERR_BAD_DATA, "%s that is none of its program", what);
+	return ot_err_new(OT_ERR_BAD_DATA, "%s that its program does not have", what);
 }
 
 static const struct vp_enabled *ecb_of(const struct fl_host *h, uint32_t epid)

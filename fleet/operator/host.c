@@ -98,7 +98,7 @@ static struct ot_err *on_ended(struct fl_host *h, const void *data, size_t len, 
 	OT_TRY(fl_get_ended(data, len, arena, &m));
 	if (h->state < FL_HOST_STARTING && !(h->follows && h->stopped_ns))
 		return ot_err_new(OT_ERR_GUEST_GONE, "it has ended: %s",
-				  *m.text ? m.text : "no reason is known");
+				  *m.text ? m.text : "the reason is unknown");
 	fl_host_end(h, FL_HOST_ENDED);
 	h->has_moved = m.failed && fl_follow_explains(h, m.text);
 	h->failed = m.failed && !h->has_moved;
@@ -201,7 +201,7 @@ static struct ot_err *take(struct fl_host *h, enum fl_kind kind, const void *dat
 	if (h->merger)
 		return fl_merger_take(h, kind, data, len);
 	if (h->state < place.first || h->state > place.last)
-		return ot_err_new(OT_ERR_BAD_DATA, "%s out of its order", fl_kind_name(kind));
+		return ot_err_new(OT_ERR_BAD_DATA, "%s out of order", fl_kind_name(kind));
 	ot_arena_init(&arena);
 	struct ot_err *err = pass_on(h, kind, data, len, dispatch(h, kind, data, len, &arena));
 	ot_arena_deinit(&arena);
@@ -358,6 +358,6 @@ struct ot_err *fl_host_pump(struct fl_host *h)
 	if (broken)
 		return lose_for(h, broken);
 	if (!fl_host_is_over(h) && is_silent(h))
-		lose(h, "nothing was heard for 10 s");
+		lose(h, "nothing was received for 10 s");
 	return fl_host_watch(h);
 }

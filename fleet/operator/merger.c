@@ -192,7 +192,7 @@ static struct ot_err *member_of(const struct fl_host *merger, uint32_t number, s
 	const struct fl_merger *m = merger->merger;
 
 	if (number >= m->nasked)
-		return ot_err_new(OT_ERR_BAD_DATA, "a member that there is not");
+		return ot_err_new(OT_ERR_BAD_DATA, "an unknown member");
 	*ret = m->members[number];
 	return NULL;
 }
@@ -217,7 +217,8 @@ static void gone_before(struct fl_host *h, const char *why)
 		fl_host_end(h, FL_HOST_LEFT_OUT);
 		fl_host_disconnect(h);
 	} else {
-		fl_host_refuse(h, ot_err_new(OT_ERR_NOT_FOUND, "%s: -x hostloss=ok goes on without it", why));
+		fl_host_refuse(h,
+			       ot_err_new(OT_ERR_NOT_FOUND, "%s: -x hostloss=ok continues without it", why));
 	}
 }
 
@@ -248,7 +249,7 @@ static struct ot_err *on_ended(struct fl_host *merger, const void *data, size_t 
 	OT_TRY(fl_get_ended(data, len, arena, &m));
 	if (!merger->stopped_ns)
 		return ot_err_new(OT_ERR_GUEST_GONE, "it has ended: %s",
-				  *m.text ? m.text : "no reason is known");
+				  *m.text ? m.text : "the reason is unknown");
 	fl_host_end(merger, FL_HOST_ENDED);
 	return NULL;
 }
@@ -315,7 +316,7 @@ struct ot_err *fl_merger_take(struct fl_host *merger, enum fl_kind kind, const v
 	struct ot_arena arena;
 
 	if (merger->state < first_state(kind) || (kind == FL_HELLO && merger->state > FL_HOST_GREETED))
-		return ot_err_new(OT_ERR_BAD_DATA, "%s out of its order", fl_kind_name(kind));
+		return ot_err_new(OT_ERR_BAD_DATA, "%s out of order", fl_kind_name(kind));
 	ot_arena_init(&arena);
 	struct ot_err *err = dispatch(merger, kind, data, len, &arena);
 	ot_arena_deinit(&arena);

@@ -254,7 +254,7 @@ static struct ot_err *tell_silent(struct fl_calling *c)
 			continue;
 		snprintf(text, sizeof(text), "host %s does not answer", c->hosts[i].known->name);
 		if (!config->nats->without_silent)
-			return ot_err_new(OT_ERR_NOT_FOUND, "%s: -x hostloss=ok goes on without it", text);
+			return ot_err_new(OT_ERR_NOT_FOUND, "%s: -x hostloss=ok continues without it", text);
 		config->say(config->arg, text, "its guests are not traced");
 	}
 	return NULL;
@@ -279,8 +279,7 @@ static struct ot_err *add_all(struct fl_calling *c)
 static struct ot_err *check_some(const struct fl_calling *c)
 {
 	if (!c->fleet->nliving)
-		return ot_err_new(OT_ERR_NOT_FOUND,
-				  "no host has a guest that -g means and that can be traced");
+		return ot_err_new(OT_ERR_NOT_FOUND, "no host has a guest that matches -g and can be traced");
 	return NULL;
 }
 
@@ -310,10 +309,9 @@ static void tell_forged(const struct fl_calling *c)
 
 	if (!c->forged)
 		return;
-	snprintf(text, sizeof(text), "%u answers were ignored: the hosts that they name have not signed them",
-		 c->forged);
-	c->fleet->config.say(c->fleet->config.arg, text,
-			     "somebody at the broker forges them, or repeats old ones");
+	snprintf(text, sizeof(text),
+		 "%u answers were ignored: they are not signed by the hosts that they name", c->forged);
+	c->fleet->config.say(c->fleet->config.arg, text, "a client of the broker forges or replays them");
 }
 
 struct ot_err *fl_nats_invite(struct fl_fleet *fleet, int wake_fd)

@@ -177,7 +177,7 @@ struct ot_err *fl_host_take_guest(struct fl_host *h, const void *data, size_t le
 	ot_arena_init(&arena);
 	struct ot_err *err = fl_get_guest(data, len, &arena, &m);
 	if (!err && (m.guest >= VP_GUESTS_MAX || (!m.joined && !h->there[m.guest].name)))
-		err = ot_err_new(OT_ERR_BAD_DATA, "a guest that there is not");
+		err = ot_err_new(OT_ERR_BAD_DATA, "an unknown guest");
 	if (!err)
 		err = name_guest(h, &h->there[m.guest], &m);
 	if (!err)

@@ -80,7 +80,7 @@ static struct ot_err *prepare(struct fl_fleet *fleet, int wake_fd)
 			fleet->config.progress("waiting for host", h->name);
 		said = h;
 		if (ot_now_ns() >= until)
-			return ot_err_new(OT_ERR_NOT_FOUND, "host %s has not answered for half a minute",
+			return ot_err_new(OT_ERR_NOT_FOUND, "host %s has not answered within half a minute",
 					  h->name);
 		OT_TRY(fl_fleet_wait(fleet, wake_fd, until, &woken));
 		if (woken)
@@ -119,7 +119,7 @@ struct ot_err *fl_fleet_start(struct fl_fleet *fleet)
 	OT_TRY(pump_all(fleet));
 	while ((h = slowest(fleet, FL_HOST_RUNNING, &from))) {
 		if (ot_now_ns() >= until)
-			return ot_err_new(OT_ERR_NOT_FOUND, "host %s has not begun for half a minute",
+			return ot_err_new(OT_ERR_NOT_FOUND, "host %s has not started within half a minute",
 					  h->name);
 		OT_TRY(fl_fleet_wait(fleet, -1, until, &woken));
 		OT_TRY(fl_fleet_take(fleet, &exited, &status));

@@ -106,7 +106,7 @@ static struct ot_err *number_of(const struct dif_program *prog, const struct dif
 	const struct dif_aggvar *here = find_agg(prog, there->name);
 
 	if (!here)
-		return ot_err_new(OT_ERR_BAD_DATA, "@%s is no aggregation here", there->name);
+		return ot_err_new(OT_ERR_BAD_DATA, "@%s is not an aggregation here", there->name);
 	if (here->kind != there->kind || here->arg != there->arg || here->nkeys != there->nkeys)
 		return ot_err_new(OT_ERR_BAD_DATA,
 				  "@%s is %s() with %u keys there, and %s() with %u keys here, or has other "

@@ -49,8 +49,7 @@ struct ot_err *fl_room_tell(struct fl_host *h, uint64_t now_ns)
 
 	if (!count || (now_ns < h->drops_due && !fl_host_is_over(h)))
 		return NULL;
-	snprintf(text, sizeof(text),
-		 "%llu aggregation drops: there is no room here for more keys than those that take %llu MiB",
+	snprintf(text, sizeof(text), "%llu aggregation drops: the keys here may take %llu MiB",
 		 (unsigned long long)count, (unsigned long long)(h->keys.bytes >> 20));
 	if (!h->drops_told || fl_host_is_over(h))
 		fl_host_say(h, text);

@@ -27,7 +27,7 @@ static struct ot_err *set_name(struct reading *r)
 {
 	if (!fl_name_is_valid(r->lines.words[1]))
 		return fl_lines_error(&r->lines,
-				      "%s is no host's name: letters, digits, '-' and '_', at most %d",
+				      "%s is not a host's name: letters, digits, '-' and '_', at most %d",
 				      r->lines.words[1], FL_NAME_MAX);
 	r->conf->name = r->lines.words[1];
 	return NULL;
@@ -37,7 +37,7 @@ static struct ot_err *set_nats(struct reading *r)
 {
 	if (strncmp(r->lines.words[1], "nats://", 7) != 0 && strncmp(r->lines.words[1], "tls://", 6) != 0)
 		return fl_lines_error(&r->lines,
-				      "%s is no address of a broker: nats://HOST:PORT, tls://HOST:PORT",
+				      "%s is not the address of a broker: nats://HOST:PORT, tls://HOST:PORT",
 				      r->lines.words[1]);
 	r->conf->nats = r->lines.words[1];
 	return NULL;
@@ -169,11 +169,11 @@ static struct ot_err *set_operator(struct reading *r)
 
 	OT_TRY(check_operator(r));
 	if (!fl_name_is_valid(name))
-		return fl_lines_error(&r->lines, "%s is no name: letters, digits, '-' and '_', at most %d",
+		return fl_lines_error(&r->lines, "%s is not a name: letters, digits, '-' and '_', at most %d",
 				      name, FL_NAME_MAX);
 	if (!fl_public_parse(text, key))
 		return fl_lines_error(&r->lines,
-				      "%s is no public key, as outsight-serve --show-key prints it", text);
+				      "%s is not a public key, as outsight-serve --show-key prints it", text);
 	OT_TRY(check_new_operator(r, name, key));
 	r->operator= & r->conf->operators[r->conf->noperators++];
 	*r->operator=(struct fl_conf_operator){ .name = name, .line = r->lines.number };
@@ -213,10 +213,10 @@ static struct ot_err *take_line(struct reading *r)
 				      : settings[i].most > 1 ? "at least one pattern"
 							     : "one value");
 	if (settings[i].of_operator && !r->operator)
-		return fl_lines_error(&r->lines, "%s is an operator's: it stands behind a line \"operator\"",
-				      word);
+		return fl_lines_error(&r->lines,
+				      "%s belongs to an operator: it must follow a line \"operator\"", word);
 	if (!settings[i].of_operator && r->operator&& settings[i].set != set_operator)
-		return fl_lines_error(&r->lines, "%s is the host's: it stands before the first operator",
+		return fl_lines_error(&r->lines, "%s belongs to the host: it must precede the first operator",
 				      word);
 	if (r->seen & 1ull << i)
 		return fl_lines_error(&r->lines, "%s a second time", word);

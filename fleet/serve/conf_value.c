@@ -15,7 +15,8 @@
 struct ot_err *fl_value_path(const struct fl_lines *lines, const char **ret)
 {
 	if (lines->words[1][0] != '/')
-		return fl_lines_error(lines, "%s: %s is no absolute path", lines->words[0], lines->words[1]);
+		return fl_lines_error(lines, "%s: %s is not an absolute path", lines->words[0],
+				      lines->words[1]);
 	*ret = lines->words[1];
 	return NULL;
 }
@@ -41,7 +42,7 @@ struct ot_err *fl_value_number(const struct fl_lines *lines, uint32_t least, uin
 	uint64_t v;
 
 	if (!split(lines->words[1], &v, &unit) || *unit || v < least || v > most)
-		return fl_lines_error(lines, "%s: %s is no number from %u to %u", lines->words[0],
+		return fl_lines_error(lines, "%s: %s is not a number from %u to %u", lines->words[0],
 				      lines->words[1], least, most);
 	*ret = (uint32_t)v;
 	return NULL;
@@ -64,7 +65,7 @@ struct ot_err *fl_value_percent(const struct fl_lines *lines, uint32_t *ret)
 	uint64_t v;
 
 	if (!split(lines->words[1], &v, &unit) || (*unit && strcmp(unit, "%") != 0) || v < 1 || v > 100)
-		return fl_lines_error(lines, "%s: %s is no share from 1%% to 100%%", lines->words[0],
+		return fl_lines_error(lines, "%s: %s is not a share from 1%% to 100%%", lines->words[0],
 				      lines->words[1]);
 	*ret = (uint32_t)v;
 	return NULL;
@@ -77,7 +78,7 @@ struct ot_err *fl_value_seconds(const struct fl_lines *lines, uint32_t *ret)
 
 	if (!split(lines->words[1], &v, &unit) || !strcasecmp(unit, "hz") || !ot_time_ns(v, unit, "s", &ns) ||
 	    ns < OT_NS_PER_SEC || ns / OT_NS_PER_SEC > UINT32_MAX)
-		return fl_lines_error(lines, "%s: %s is no time of a second or more, such as 90s, 10m, 1h",
+		return fl_lines_error(lines, "%s: %s is not a time of a second or more, such as 90s, 10m, 1h",
 				      lines->words[0], lines->words[1]);
 	*ret = (uint32_t)(ns / OT_NS_PER_SEC);
 	return NULL;
@@ -103,8 +104,8 @@ struct ot_err *fl_value_bytes(const struct fl_lines *lines, uint64_t *ret)
 	*ret = v << shift;
 	return NULL;
 bad:
-	return fl_lines_error(lines, "%s: %s is no number of bytes, such as 500000, 64k, 1m", lines->words[0],
-			      lines->words[1]);
+	return fl_lines_error(lines, "%s: %s is not a number of bytes, such as 500000, 64k, 1m",
+			      lines->words[0], lines->words[1]);
 }
 
 struct ot_err *fl_value_patterns(const struct fl_lines *lines, struct ot_arena *arena,

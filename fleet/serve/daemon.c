@@ -336,7 +336,7 @@ int fl_serve_daemon(const char *conf_path, const char *nats, bool merges)
 	} else if (!err) {
 		log_begin(&d);
 		loop(&d);
-		fl_serve_log("fleet: ends, and every session with it");
+		fl_serve_log("fleet: the daemon ends, and every session");
 	}
 	close_all(&d);
 	if (err)

@@ -158,8 +158,7 @@ static struct ot_err *take_invitation(struct fl_gate *gate, uint64_t now, struct
 		return refuse(gate, FL_REASON_OTHER, why, ret);
 	if (gate->running(gate->arg) >= gate->conf->workers)
 		return refuse(gate, FL_REASON_POLICY,
-			      ot_err_new(OT_ERR_LIMIT,
-					 "%u sessions run on this host already, as many as it allows",
+			      ot_err_new(OT_ERR_LIMIT, "%u sessions already run on this host, its maximum",
 					 gate->conf->workers),
 			      ret);
 	OT_TRY(answer_verdict(gate, &(struct fl_verdict){ true, 0, "" }, ret));

@@ -15,18 +15,17 @@ static const char usage[] =
     "       outsight-serve --make-key FILE | --show-key FILE\n"
     "       outsight-serve --help | --version\n"
     "\n"
-    "Without --stdio: the guests of this host, for the operators that serve.conf knows, by a broker.\n"
+    "Without --stdio: serve the guests of this host to the operators of serve.conf, through a NATS server.\n"
     "\n"
-    "  --merge          no guests: what an operator's hosts count is added up here, half-way to the "
-    "operator\n"
-    "  --conf FILE      instead of " FL_CONF_PATH ", or " FL_MERGE_CONF_PATH " with --merge\n"
-    "  --nats URL       instead of the broker that it names: nats://HOST:PORT\n"
-    "  --verbose        what is logged, on standard error as well\n"
-    "  --check          read serve.conf and the host's key, and say what is wrong with them\n"
-    "  --stdio          one session of an operator, by messages on standard input and output: what\n"
-    "                   `outsight -g ssh://HOST/GUEST` runs on HOST. It has the rights of its user\n"
-    "  --make-key FILE  make a secret key, of this host or of an operator, and print its public part\n"
-    "  --show-key FILE  print the public part of one\n";
+    "  --merge          trace no guests: add up the aggregations of an operator's hosts\n"
+    "  --conf FILE      read this file instead of " FL_CONF_PATH ", or " FL_MERGE_CONF_PATH " with --merge\n"
+    "  --nats URL       use this NATS server instead of the file's: nats://HOST:PORT\n"
+    "  --verbose        also write log messages to standard error\n"
+    "  --check          check serve.conf and the host's key, and report errors\n"
+    "  --stdio          serve one session on standard input and output, with the rights of its user:\n"
+    "                   `outsight -g ssh://HOST/GUEST` runs this on HOST\n"
+    "  --make-key FILE  generate a secret key, of this host or of an operator, and print its public part\n"
+    "  --show-key FILE  print the public part of a key\n";
 
 static int serve_stdio(void)
 {
@@ -94,10 +93,8 @@ static void tell_useless(const char *path, const struct fl_conf *conf)
 
 		if (o->guests.count || o->providers.count || o->destructive || o->user_memory || o->maxcost ||
 		    o->ttl_s || o->bytes_per_s)
-			printf(
-			    "%s:%u: operator %s: what it may do with guests means nothing to a merger, which "
-			    "has none\n",
-			    path, o->line, o->name);
+			printf("%s:%u: operator %s: lines about guests have no effect on a merger\n", path,
+			       o->line, o->name);
 	}
 	if (conf->metrics.any.sa_family)
 		printf("%s: a merger serves no metrics\n", path);

@@ -72,7 +72,7 @@ static struct ot_err *open_file(int dir, const char *name, int flags, int *ret)
 		return ot_err_os(errno, "%s", name);
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		return errno == EWOULDBLOCK
-			   ? ot_err_new(OT_ERR_BUSY, "another outsight-serve runs with this folder of state")
+			   ? ot_err_new(OT_ERR_BUSY, "another outsight-serve uses this state folder")
 			   : ot_err_os(errno, "%s: flock", name);
 	*ret = ot_move_fd(fd);
 	return NULL;

@@ -61,7 +61,7 @@ struct ot_err *fl_lines_open(const char *path, struct ot_arena *arena, struct fl
 	OT_TRY(fl_trusted_open(path, FL_FILE_PUBLIC, &fd));
 	OT_TRY(ot_read_fd(fd, path, FL_LINES_MAX, &text, &len));
 	if (memchr(text, '\0', len))
-		return ot_err_new(OT_ERR_SYNTAX, "%s is no text: it has a byte 0", path);
+		return ot_err_new(OT_ERR_SYNTAX, "%s is not text: it contains a byte 0", path);
 	char *kept = ot_arena_strndup(arena, text, len);
 
 	if (!kept)

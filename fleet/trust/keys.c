@@ -97,8 +97,8 @@ struct ot_err *fl_identity_read(const char *path, struct fl_identity *ret)
 
 	sodium_memzero(text, len);
 	if (!is_key)
-		return ot_err_new(OT_ERR_BAD_DATA, "%s is no secret key: outsight-serve --make-key makes one",
-				  path);
+		return ot_err_new(OT_ERR_BAD_DATA,
+				  "%s is not a secret key: outsight-serve --make-key makes one", path);
 	crypto_sign_seed_keypair(ret->public, ret->secret, seed);
 	sodium_memzero(seed, sizeof(seed));
 	return NULL;

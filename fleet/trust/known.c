@@ -12,10 +12,11 @@ static struct ot_err *take(const struct fl_lines *lines, struct fl_known_host *r
 	if (lines->nwords != 2)
 		return fl_lines_error(lines, "a line is a host's name and its key");
 	if (!fl_name_is_valid(lines->words[0]))
-		return fl_lines_error(lines, "%s is no host's name: letters, digits, '-' and '_', at most %d",
+		return fl_lines_error(lines,
+				      "%s is not a host's name: letters, digits, '-' and '_', at most %d",
 				      lines->words[0], FL_NAME_MAX);
 	if (!fl_public_parse(lines->words[1], ret->key))
-		return fl_lines_error(lines, "%s is no public key, as outsight-serve --show-key prints it",
+		return fl_lines_error(lines, "%s is not a public key, as outsight-serve --show-key prints it",
 				      lines->words[1]);
 	ret->name = lines->words[0];
 	return NULL;

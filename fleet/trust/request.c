@@ -97,11 +97,11 @@ struct ot_err *fl_request_check(const struct fl_request *request, const char *na
 	if (!fl_request_means(request, name))
 		return ot_err_new(OT_ERR_PERMISSION, "the request is for another host");
 	if (request->not_after < request->not_before || request->not_after - request->not_before > most)
-		return ot_err_new(OT_ERR_PERMISSION, "the request would hold for longer than %llu s",
+		return ot_err_new(OT_ERR_PERMISSION, "the request is valid for longer than %llu s",
 				  (unsigned long long)most);
 	if (now < request->not_before)
 		return ot_err_new(OT_ERR_PERMISSION,
-				  "the request holds from %llu s from now on: do the clocks agree?",
+				  "the request becomes valid in %llu s: do the clocks agree?",
 				  (unsigned long long)(request->not_before - now));
 	if (now > request->not_after)
 		return ot_err_new(OT_ERR_PERMISSION,

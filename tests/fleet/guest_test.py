@@ -100,8 +100,8 @@ class Traced(FleetTest):
                              "fbt::round_begin:entry { @ = count(); }")
         self.begun(worker)
         self.assertEqual([text for _, text in worker.all("SAY") if "each guest's own" in text],
-                         ["n and others: in clauses of guests' probes it is each guest's own, and in END and ticks the operator's: "
-                          "neither sees what the other writes (an aggregation is of all)"])
+                         ["n and others: each guest has its own in clauses of its probes, the operator another in END and ticks: "
+                          "neither sees what the other writes (aggregations are common to all)"])
         worker.stop(limit(60))
 
     # --- names

@@ -17,8 +17,8 @@ COUNT = "fbt:::entry { @[execname] = count(); }"
 FUNCTIONS = ("fbt:::entry { @s[execname] = sum(arg0); @m = max(arg0); @q = quantize(arg0); } "
              "END { printa(\"m %@d\\n\", @m); printa(\"%s %@d\\n\", @s); printa(@q); }")
 RECORDS = "fbt:::entry { printf(\"%s %d\", guest, arg0); stack(); }"
-HOSTILE = {1: ("epid", "an aggregation that is none of its program"), 2: ("tuple", "an aggregation that is none of its program"),
-           3: ("name", r"a name's number, \d+, is another's"), 4: ("order", "STARTED out of its order")}
+HOSTILE = {1: ("epid", "an aggregation that its program does not have"), 2: ("tuple", "an aggregation that its program does not have"),
+           3: ("name", r"a name's number, \d+, is another's"), 4: ("order", "STARTED out of order")}
 
 
 def rows(text):

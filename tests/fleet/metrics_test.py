@@ -194,7 +194,7 @@ class Metrics(Case):
         serve = self.serve({"big": (f'BEGIN {{ @n["{long}"] = count(); }}', "guests none\nbytes 300\n")})
         serve.await_value(lambda v: v == 1, "outsight_serve_program_left_out", program="big")
         self.assertNotIn("outsight_n_total", serve.families())
-        serve.await_log("program=big: its metrics are left out: they are more bytes than its limit, 300")
+        serve.await_log("program=big: its metrics are left out: they exceed its limit of 300")
 
     def test_broken(self):
         """It is said once, tried again with a pause, and begins when it is mended; others run."""

@@ -91,7 +91,7 @@ class Sessions(Case):
         self.fleet.host("h1", {"alice": ALL})
         status, _, err = self.fleet.run("-q", "-g", "h*/no-such-guest", "-n", SHORT)
         self.assertEqual(status, 1)
-        self.assertIn("no host has a guest that -g means and that can be traced", err)
+        self.assertIn("no host has a guest that matches -g and can be traced", err)
         status, _, err = self.fleet.run("-q", "-g", "x*/web", "-n", SHORT)
         self.assertEqual(status, 1)
         self.assertIn("-g x*/web: no host of that name is known", err)
@@ -156,7 +156,7 @@ class Sessions(Case):
         host.process.kill()
         host.process.wait()
         _, err = operator.communicate(timeout=limit(60))
-        self.assertIn("h1: the worker was ended on its host", err)
+        self.assertIn("h1: the session was ended on its host", err)
         self.assertEqual(operator.returncode, 1)
         wait_until(lambda: not host.is_session(session), host.log)
         host.start()
@@ -227,7 +227,7 @@ class Sessions(Case):
             host.await_log("fleet: guests could not be listed: signal 9")
             status, _, err = self.fleet.run("-q", "-g", "h*/no-such-guest", "-n", SHORT)
             self.assertEqual(status, 1)
-            self.assertIn("no host has a guest that -g means and that can be traced", err)
+            self.assertIn("no host has a guest that matches -g and can be traced", err)
             engine.shutdown(socket.SHUT_RDWR)
 
     def test_limit(self):
@@ -247,7 +247,7 @@ class Sessions(Case):
 class Refused(Case):
     def test_unknown_key(self):
         host = self.fleet.host("h1", {"alice": ALL})
-        self.refused(host, ("-g", "h1/none"), "host h1 does not answer: -x hostloss=ok goes on without it",
+        self.refused(host, ("-g", "h1/none"), "host h1 does not answer: -x hostloss=ok continues without it",
                      re.escape(f"fleet: refused: serve.conf has no operator with the key {self.fleet.key('mallory')}\n"), operator="mallory")
 
     def test_key_taken_away(self):
@@ -271,7 +271,7 @@ class Refused(Case):
         self.assertEqual(len(host.sessions()), 2)
         self.reload(host, {"bob": ALL})
         _, err = alice.communicate(timeout=limit(60))
-        self.assertIn("h1: the worker was ended on its host", err)
+        self.assertIn("h1: the session was ended on its host", err)
         self.assertEqual(alice.returncode, 1)
         host.await_log("fleet: serve.conf no longer has the operator: operator=alice session=")
         self.assertEqual(len(host.sessions()), 1)
@@ -310,7 +310,7 @@ class Refused(Case):
         status, out, err = self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)
         self.assertEqual((status, out), (1, ""))
         self.assertIn("host h1 does not answer", err)
-        self.assertRegex(err, "[123] answers were ignored: the hosts that they name have not signed them")
+        self.assertRegex(err, "[123] answers were ignored: they are not signed by the hosts that they name")
 
     def test_foreign_guest(self):
         host = self.fleet.host("h1", {"alice": "guests web*\nproviders *"})
@@ -521,13 +521,13 @@ class Command(Case):
         with open(conf, "a", encoding="utf-8") as f:
             f.write("guests web*\n")
         self.assertEqual(self.serve("--check", "--merge", "--conf", conf)[1].splitlines()[1:],
-                         [f"{conf}:3: operator alice: what it may do with guests means nothing to a merger, which has none"])
+                         [f"{conf}:3: operator alice: lines about guests have no effect on a merger"])
 
     def test_state_is_one_daemons(self):
         host = self.fleet.host("h1", {"alice": ALL})
         status, _, err = self.serve("--conf", host.conf)
         self.assertEqual(status, 1)
-        self.assertIn("another outsight-serve runs with this folder of state", err)
+        self.assertIn("another outsight-serve uses this state folder", err)
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ class Fails(Case):
 
     def test_wrong_key(self):
         self.fails("refused", r"dtrace: refused: fine@127\.0\.0\.1: Permission denied \(publickey,password\)\.",
-                   UNANSWERED.format("refused", 255) + ": it asks for no password here, so a key that needs none or an agent has to do")
+                   UNANSWERED.format("refused", 255) + ": ssh can't ask for a password here: use an agent, or a key without a passphrase")
 
     def test_unknown_host(self):
         self.fails("strange", r"dtrace: strange: No ED25519 host key is known for strange and you have requested strict checking\.",
@@ -98,14 +98,14 @@ class Fails(Case):
 
     def test_not_installed(self):
         self.fails("bare", "dtrace: bare: .*outsight-serve: command not found",
-                   UNANSWERED.format("bare", 127) + ": outsight-serve is not there, or not in the PATH of a shell without a terminal")
+                   UNANSWERED.format("bare", 127) + ": outsight-serve is not installed there, or not in the PATH of a shell without a terminal")
 
     def test_noise(self):
         """Of a startup file, on standard output; one byte of it is enough."""
         for host, text in (("noisy", "Welcome to this machine"), ("newline", ".*")):
             with self.subTest(host):
-                self.fails(host, f'dtrace: host {host}: something there prints before outsight-serve begins: "{text}"; where there is '
-                           r"no terminal, the shell's startup files, such as ~/\.bashrc, must print nothing")
+                self.fails(host, f'dtrace: host {host}: output precedes that of outsight-serve: "{text}"; without a '
+                           r"terminal, the shell's startup files, such as ~/\.bashrc, must print nothing")
 
     def test_shell_leaves(self):
         self.fails("leaving", UNANSWERED.format("leaving", 0))

@@ -121,7 +121,7 @@ class Session(Case):
                 worker.begin("none", "BEGIN")
                 worker.start()
                 worker.process.send_signal(sig)
-                self.assertEqual(worker.await_("ENDED", limit(60)), (0, 0, 1, "the worker was ended on its host"))
+                self.assertEqual(worker.await_("ENDED", limit(60)), (0, 0, 1, "the session was ended on its host"))
                 self.assertEqual(worker.wait(limit(60)), 1)
 
     def test_time_limit(self):
@@ -207,7 +207,7 @@ class Refused(Case):
         worker.poll(0.5)
         self.assertEqual(worker.all("REFUSED"), [])
         worker.send("STOP")
-        self.assertEqual(worker.await_("REFUSED", limit(60)), (REASON_GUEST, "guest none is waited for no longer"))
+        self.assertEqual(worker.await_("REFUSED", limit(60)), (REASON_GUEST, "guest none is no longer waited for"))
         self.assertEqual(worker.wait(limit(60)), 1)
 
     def test_other_protocol(self):
@@ -269,7 +269,7 @@ class Hostile(Case):
             worker.packet(0)
             worker.poll(0.05)
         worker.poll(0.05)
-        self.assertEqual(worker.all("ENDED"), [(0, 0, 1, "the operator has not begun the session in time")])
+        self.assertEqual(worker.all("ENDED"), [(0, 0, 1, "the operator did not start the session in time")])
         self.assertEqual(worker.process.returncode, 1)
 
     def test_acknowledges_nothing(self):

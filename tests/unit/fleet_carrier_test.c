@@ -553,9 +553,8 @@ static void test_ssh_talks(void **state)
 	fl_carrier_destroy(c);
 }
 
-#define NOISE(text)                                                    \
-	"something there prints before outsight-serve begins: \"" text \
-	"\"; where there is no terminal, the "                         \
+#define NOISE(text)                                                                      \
+	"output precedes that of outsight-serve: \"" text "\"; without a terminal, the " \
 	"shell's startup files, such as ~/.bashrc, must print nothing"
 
 /* Of a startup file; however long it is, what follows it is not read as a packet. */
@@ -576,22 +575,20 @@ static void test_ssh_noise(void **state)
 static void test_ssh_advice(void **state)
 {
 	(void)state;
-	assert_ends(
-	    "exit 127", OT_ERR_OS,
-	    "ssh to h17 ended with status 127: outsight-serve is not there, or not in the PATH of a shell "
-	    "without a terminal");
+	assert_ends("exit 127", OT_ERR_OS,
+		    "ssh to h17 ended with status 127: outsight-serve is not installed there, or not in the "
+		    "PATH of a shell without a terminal");
 	assert_ends("exit 126", OT_ERR_OS,
 		    "ssh to h17 ended with status 126: outsight-serve can't be executed there");
-	assert_ends(
-	    "echo 'me@h17: Permission denied (publickey,password).' >&2; exit 255", OT_ERR_OS,
-	    "ssh to h17 ended with status 255: it asks for no password here, so a key that needs none or an "
-	    "agent has to do");
+	assert_ends("echo 'me@h17: Permission denied (publickey,password).' >&2; exit 255", OT_ERR_OS,
+		    "ssh to h17 ended with status 255: ssh can't ask for a password here: use an agent, or a "
+		    "key without a passphrase");
 	assert_ends("exit 0", OT_ERR_OS, "ssh to h17 ended with status 0");
 	/* after one it is something else's */
 	assert_ends("printf '\\001\\000\\000\\000\\005'; exit 127", OT_ERR_OS,
 		    "ssh to h17 ended with status 127");
 	assert_ends("printf '\\001\\000\\000\\000\\005'; exit 0", OT_ERR_OS,
-		    "the other end has closed: Broken pipe");
+		    "the other end closed the connection: Broken pipe");
 }
 
 /* Names that ssh, or a shell that it asks, would take for something else. No program is started. */

@@ -141,8 +141,8 @@ static void said(const struct fl_apart *a, const char *want)
 static void test_apart(void **state)
 {
 	static const char sentence[] =
-	    "n%s: in clauses of guests' probes it is each guest's own, and in END and ticks the "
-	    "operator's: neither sees what the other writes (an aggregation is of all)";
+	    "n%s: each guest has its own in clauses of its probes, the operator another in END and ticks: "
+	    "neither sees what the other writes (aggregations are common to all)";
 	char want[256];
 	struct fl_apart a;
 

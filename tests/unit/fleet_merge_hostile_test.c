@@ -89,12 +89,12 @@ static void hostile_hosts(void **state)
 		void (*say)(struct canned *h);
 		const char *why;
 	} cases[] = {
-		{ unknown_epid, "a record that is none of its program" },
-		{ unknown_fault, "a fault that is none of its program" },
-		{ short_tuple, "an aggregation that is none of its program" },
+		{ unknown_epid, "a record that its program does not have" },
+		{ unknown_fault, "a fault that its program does not have" },
+		{ short_tuple, "an aggregation that its program does not have" },
 		{ no_program, "PROGRAM" },
-		{ of_another, "OF out of its order" },
-		{ ready_again, "READY out of its order" },
+		{ of_another, "OF out of order" },
+		{ ready_again, "READY out of order" },
 	};
 
 	(void)state;
@@ -385,7 +385,7 @@ static void an_operator_is_lost(void **state)
 	assert_null(fl_link_create(far, NULL, NULL, NULL, &t.link));
 	greet(&t); /* and then it is silent */
 	assert_int_equal(fl_merge_run(t.link, &t.config), 1);
-	assert_non_null(strstr(log.data, "merging begins: hosts are invited as alice@desk has signed\n"));
+	assert_non_null(strstr(log.data, "merging begins: hosts are invited on behalf of alice@desk\n"));
 	assert_non_null(strstr(log.data, "the operator is lost"));
 	assert_non_null(strstr(log.data, "merging ends: 0 hosts"));
 	ot_buf_deinit(&log);

@@ -185,7 +185,7 @@ static void stopped_while_waiting(void **state)
 	assert_false(fl_fleet_has_ended(m.f.fleet));
 	say_ended(&m.f.hosts[1], 0, false, 0);
 	assert_null(fl_fleet_stop(m.f.fleet, NULL, NULL));
-	assert_non_null(strstr(m.f.seen.said, "h1: the host is lost: it had not begun again"));
+	assert_non_null(strstr(m.f.seen.said, "h1: the host is lost: it did not restart"));
 	close_fleet(&m);
 }
 

@@ -120,9 +120,9 @@ static void lost_one_by_one(void **state)
 	(void)state;
 	begin_fleet(&m, counting, 1, 3);
 	say_ended(&m.f.hosts[0], 0, false, 0);
-	say_gone(&m.f.hosts[0], 1, 12000000000ull, "nothing was heard for 10 s");
+	say_gone(&m.f.hosts[0], 1, 12000000000ull, "nothing was received for 10 s");
 	take(&m.f);
-	assert_non_null(strstr(m.f.seen.said, "h2: the host is lost: nothing was heard for 10 s\n"));
+	assert_non_null(strstr(m.f.seen.said, "h2: the host is lost: nothing was received for 10 s\n"));
 	say_ended(&m.f.hosts[0], 2, false, 0);
 	take(&m.f);
 	assert_true(fl_fleet_has_ended(m.f.fleet));
@@ -174,7 +174,7 @@ static void silent_hosts(void **state)
 	open_greeted(&m, false);
 	say_gone(&m.f.hosts[0], 1, 0, "it does not answer");
 	expect_failure(&m, OT_ERR_NOT_FOUND,
-		       "host h2: it does not answer: -x hostloss=ok goes on without it");
+		       "host h2: it does not answer: -x hostloss=ok continues without it");
 
 	open_greeted(&m, true);
 	say_gone(&m.f.hosts[0], 1, 0, "it does not answer");

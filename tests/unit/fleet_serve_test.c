@@ -96,7 +96,7 @@ static void merger(void **state)
 	assert_string_equal(conf.state, FL_MERGE_STATE_PATH);
 	folder_put(&t->folder, "conf", "operator alice x\n", 17, 0644, path);
 	expect(fl_conf_read_merger(path, &t->arena, &conf), OT_ERR_SYNTAX,
-	       "conf:1: x is no public key, as outsight-serve --show-key prints it");
+	       "conf:1: x is not a public key, as outsight-serve --show-key prints it");
 }
 
 static void whole_conf(void **state)
@@ -228,27 +228,30 @@ static void wrong_lines(void **state)
 		{ "\n\n frobnicate", "conf:3: there is no setting frobnicate" },
 		{ "name", "conf:1: name needs one value" },
 		{ "name a b", "conf:1: name needs one value" },
-		{ "name a.b", "conf:1: a.b is no host's name: letters, digits, '-' and '_', at most 63" },
+		{ "name a.b", "conf:1: a.b is not a host's name: letters, digits, '-' and '_', at most 63" },
 		{ "name a\nname b", "conf:2: name a second time" },
 		{ "nats http://x",
-		  "conf:1: http://x is no address of a broker: nats://HOST:PORT, tls://HOST:PORT" },
-		{ "key host.key", "conf:1: key: host.key is no absolute path" },
-		{ "standing standing.d", "conf:1: standing: standing.d is no absolute path" },
+		  "conf:1: http://x is not the address of a broker: nats://HOST:PORT, tls://HOST:PORT" },
+		{ "key host.key", "conf:1: key: host.key is not an absolute path" },
+		{ "standing standing.d", "conf:1: standing: standing.d is not an absolute path" },
 		{ "metrics 1 2", "conf:1: metrics needs one value" },
-		{ "workers 0", "conf:1: workers: 0 is no number from 1 to 256" },
-		{ "workers 257", "conf:1: workers: 257 is no number from 1 to 256" },
+		{ "workers 0", "conf:1: workers: 0 is not a number from 1 to 256" },
+		{ "workers 257", "conf:1: workers: 257 is not a number from 1 to 256" },
 		{ "workers 99999999999999999999",
-		  "conf:1: workers: 99999999999999999999 is no number from 1 to 256" },
-		{ "guests web*", "conf:1: guests is an operator's: it stands behind a line \"operator\"" },
+		  "conf:1: workers: 99999999999999999999 is not a number from 1 to 256" },
+		{ "guests web*",
+		  "conf:1: guests belongs to an operator: it must follow a line \"operator\"" },
 		{ "operator alice", "conf:1: operator needs a name and a public key" },
-		{ "operator alice x", "conf:1: x is no public key, as outsight-serve --show-key prints it" },
-		{ "operator a/b " ALICE, "conf:1: a/b is no name: letters, digits, '-' and '_', at most 63" },
+		{ "operator alice x",
+		  "conf:1: x is not a public key, as outsight-serve --show-key prints it" },
+		{ "operator a/b " ALICE,
+		  "conf:1: a/b is not a name: letters, digits, '-' and '_', at most 63" },
 		{ "operator alice " ALICE,
 		  "conf:1: operator alice has no line \"guests\", and may trace nothing" },
 		{ "operator alice " ALICE "\nguests *\noperator bob " BOB,
 		  "conf:1: operator alice has no line \"providers\", and may trace nothing" },
 		{ "operator alice " ALICE "\nguests *\nname h1",
-		  "conf:3: name is the host's: it stands before the first operator" },
+		  "conf:3: name belongs to the host: it must precede the first operator" },
 		{ "operator alice " ALICE "\nguests", "conf:2: guests needs at least one pattern" },
 		{ "operator alice " ALICE "\nguests a\nguests b", "conf:3: guests a second time" },
 		{ "operator alice " ALICE "\nguests a\nproviders *\noperator bob " ALICE,
@@ -258,21 +261,22 @@ static void wrong_lines(void **state)
 		{ "operator alice " ALICE "\ndestructive maybe",
 		  "conf:2: destructive: maybe is neither yes nor no" },
 		{ "operator alice " ALICE "\nmaxcost 101",
-		  "conf:2: maxcost: 101 is no share from 1% to 100%" },
-		{ "operator alice " ALICE "\nmaxcost 0%", "conf:2: maxcost: 0% is no share from 1% to 100%" },
+		  "conf:2: maxcost: 101 is not a share from 1% to 100%" },
+		{ "operator alice " ALICE "\nmaxcost 0%",
+		  "conf:2: maxcost: 0% is not a share from 1% to 100%" },
 		{ "operator alice " ALICE "\nttl 10ms",
-		  "conf:2: ttl: 10ms is no time of a second or more, such as 90s, 10m, 1h" },
+		  "conf:2: ttl: 10ms is not a time of a second or more, such as 90s, 10m, 1h" },
 		{ "operator alice " ALICE "\nttl 1hz",
-		  "conf:2: ttl: 1hz is no time of a second or more, such as 90s, 10m, 1h" },
+		  "conf:2: ttl: 1hz is not a time of a second or more, such as 90s, 10m, 1h" },
 		{ "operator alice " ALICE "\nttl -1",
-		  "conf:2: ttl: -1 is no time of a second or more, such as 90s, 10m, 1h" },
+		  "conf:2: ttl: -1 is not a time of a second or more, such as 90s, 10m, 1h" },
 		{ "operator alice " ALICE "\nbytes-per-second 1t",
-		  "conf:2: bytes-per-second: 1t is no number of bytes, such as 500000, 64k, 1m" },
+		  "conf:2: bytes-per-second: 1t is not a number of bytes, such as 500000, 64k, 1m" },
 		{ "operator alice " ALICE "\nbytes-per-second 18446744073709551615k",
-		  "conf:2: bytes-per-second: 18446744073709551615k is no number of bytes, such as 500000, "
+		  "conf:2: bytes-per-second: 18446744073709551615k is not a number of bytes, such as 500000, "
 		  "64k, 1m" },
 		{ "operator alice " ALICE "\nbytes-per-second 0",
-		  "conf:2: bytes-per-second: 0 is no number of bytes, such as 500000, 64k, 1m" },
+		  "conf:2: bytes-per-second: 0 is not a number of bytes, such as 500000, 64k, 1m" },
 	};
 	struct test *t = *state;
 	struct fl_conf conf;
@@ -558,9 +562,9 @@ static void known_hosts(void **state)
 	assert_int_equal(known.count, 0);
 	expect(read_hosts(t, "h1\n", &known), OT_ERR_SYNTAX, "hosts:1: a line is a host's name and its key");
 	expect(read_hosts(t, "h1 " ALICE "\nh2 abc", &known), OT_ERR_SYNTAX,
-	       "hosts:2: abc is no public key, as outsight-serve --show-key prints it");
+	       "hosts:2: abc is not a public key, as outsight-serve --show-key prints it");
 	expect(read_hosts(t, "h* " ALICE, &known), OT_ERR_SYNTAX,
-	       "hosts:1: h* is no host's name: letters, digits, '-' and '_', at most 63");
+	       "hosts:1: h* is not a host's name: letters, digits, '-' and '_', at most 63");
 	expect(read_hosts(t, "h1 " ALICE "\nh2 " BOB "\nh1 " BOB, &known), OT_ERR_SYNTAX,
 	       "hosts: h1 has two lines");
 }

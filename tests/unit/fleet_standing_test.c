@@ -99,11 +99,11 @@ static void bad_limits(void **state)
 	static const struct {
 		const char *text, *message;
 	} cases[] = {
-		{ "series 10001", ":1: series: 10001 is no number from 1 to 10000" },
+		{ "series 10001", ":1: series: 10001 is not a number from 1 to 10000" },
 		{ "\nbytes 17m", ":2: bytes: 17m is more than 16m" },
-		{ "bytes 0", ":1: bytes: 0 is no number of bytes, such as 500000, 64k, 1m" },
-		{ "maxcost 0", ":1: maxcost: 0 is no share from 1% to 100%" },
-		{ "ttl 5hz", ":1: ttl: 5hz is no time of a second or more, such as 90s, 10m, 1h" },
+		{ "bytes 0", ":1: bytes: 0 is not a number of bytes, such as 500000, 64k, 1m" },
+		{ "maxcost 0", ":1: maxcost: 0 is not a share from 1% to 100%" },
+		{ "ttl 5hz", ":1: ttl: 5hz is not a time of a second or more, such as 90s, 10m, 1h" },
 		{ "ttl 1s\nttl 2s", ":2: ttl a second time" },
 		{ "guests", ":1: guests needs at least one pattern" },
 		{ "ttl 1s 2s", ":1: ttl needs one value" },
@@ -448,10 +448,10 @@ static void too_large(void **state)
 	until_log(t, SECOND, "wrote");
 	assert_true(page_has(t, SECOND, "outsight_serve_program_left_out{program=\"big\"} 1\n"));
 	assert_true(page_has(t, SECOND, "outsight_serve_program_left_out{program=\"big\"} 1\n"));
-	const char *line = strstr(ot_buf_str(&t->log), "more bytes than its limit, 65536");
+	const char *line = strstr(ot_buf_str(&t->log), "they exceed its limit of 65536 bytes");
 
 	assert_non_null(line);
-	assert_null(strstr(line + 1, "more bytes")); /* once */
+	assert_null(strstr(line + 1, "they exceed")); /* once */
 }
 
 static void loud(void **state)

@@ -63,7 +63,8 @@ static struct ot_err *take_line(struct reading *r)
 		i++;
 	if (i == OT_ARRAY_SIZE(settings))
 		return fl_lines_error(
-		    &r->lines, "a program has no setting %s, but guests, maxcost, ttl, series, bytes", word);
+		    &r->lines, "a program has no setting %s; there are guests, maxcost, ttl, series, bytes",
+		    word);
 	if (r->lines.nwords < 2 || (r->lines.nwords > 2 && !settings[i].takes_many))
 		return fl_lines_error(&r->lines, "%s needs %s", word,
 				      settings[i].takes_many ? "at least one pattern" : "one value");

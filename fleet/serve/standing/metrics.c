@@ -32,7 +32,7 @@ static struct ot_err *read_file(const struct fl_standing *s, const struct fl_pro
 		return ot_err_new(OT_ERR_BAD_DATA, "%s is not a plain file", ot_buf_str(&path));
 	if ((uint64_t)st.st_size > p->limits.bytes)
 		return ot_err_new(OT_ERR_LIMIT,
-				  "its metrics are left out: they are more bytes than its limit, %" PRIu64,
+				  "its metrics are left out: they exceed its limit of %" PRIu64 " bytes",
 				  p->limits.bytes);
 	return ot_read_fd(fd, ot_buf_str(&path), (size_t)p->limits.bytes, ret, ret_len);
 }
@@ -120,9 +120,9 @@ static const struct {
 	{ "program_up", "gauge", "The standing program runs.", is_up },
 	{ "program_idle", "gauge", "It was stopped because its metrics were not read for its ttl.", is_idle },
 	{ "program_failing", "gauge", "Its files are not valid, or its last run failed.", is_failing },
-	{ "program_starts_total", "counter", "How often it was started.", starts },
+	{ "program_starts_total", "counter", "Number of its starts.", starts },
 	{ "program_failures_total", "counter", "Runs that failed or crashed.", failures },
-	{ "program_left_out", "gauge", "Families and lines of its metrics that are not here.", left_out },
+	{ "program_left_out", "gauge", "Families and lines of its metrics that are left out.", left_out },
 };
 
 static void put_programs(const struct fl_standing *s, struct ot_buf *out)
@@ -152,12 +152,12 @@ static void put_sessions(const struct fl_standing *s, struct ot_buf *out)
 {
 	const struct fl_counts *c = s->config.counts;
 
-	put_one(out, "scrapes_total", "counter", "How often metrics were read.", s->scrapes);
+	put_one(out, "scrapes_total", "counter", "Number of reads of the metrics.", s->scrapes);
 	put_one(out, "requests_total", "counter", "Requests of operators.", c->requests);
 	put_one(out, "requests_refused_total", "counter", "Requests that were refused.", c->refused);
-	put_one(out, "sessions_total", "counter", "Sessions of operators that were begun.", c->begun);
+	put_one(out, "sessions_total", "counter", "Sessions of operators that were started.", c->begun);
 	put_one(out, "sessions_failed_total", "counter", "Sessions that failed or crashed.", c->failed);
-	put_one(out, "sessions_running", "gauge", "Sessions of operators that run.", c->running);
+	put_one(out, "sessions_running", "gauge", "Running sessions of operators.", c->running);
 }
 
 struct ot_err *fl_standing_metrics(struct fl_standing *s, uint64_t now_ns, struct ot_buf *out)
