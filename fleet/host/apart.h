@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs that expect one variable where there are two: a global of END and ticks is the operator's, on his
- * machine, and one of guests' clauses is theirs, on this one. Neither sees what the other writes.
+ * Finds programs that expect one variable where there are two: a global of END and ticks is the operator's,
+ * on the operator's machine; a global of guests' clauses is theirs, on this host. Neither side sees what the
+ * other writes.
  */
 #ifndef FLEET_HOST_APART_H
 #define FLEET_HOST_APART_H
@@ -17,8 +18,8 @@ struct fl_apart {
 void fl_apart_init(struct fl_apart *a);
 void fl_apart_deinit(struct fl_apart *a);
 
-/** A clause of guests' probes, or, if @p of_operator, of END or a tick. BEGIN's is neither: what it writes
- * goes to all. */
+/** Record the globals that a clause of guests' probes, or with @p of_operator of END or a tick, reads and
+ * writes. BEGIN's clauses belong to neither side: what they write goes to all. */
 OT_MUST_CHECK struct ot_err *fl_apart_see(struct fl_apart *a, const struct dif_clause *clause,
 					  bool of_operator);
 /** A sentence about the first variable that is written on one side and read on the other, appended to @p out;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest that migrates to this host. Its VMM is here before it, and has its memory piece by piece: it is
- * read only once its vCPUs run, which is when it has arrived. Who asks for it does not know when that will
- * be, so it is waited for here, near by.
+ * Waits for a guest that migrates to this host. Its VMM exists before it arrives, and receives its memory
+ * piece by piece, so it is read only once its vCPUs run. The operator does not know when that will be; this
+ * host polls for it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 #include "fleet/host/internal.h"
 #include "vmm-probe/hosts/machines.h"
 
-#define SOON_NS   (OT_NS_PER_SEC / 10)  /* between two lists of processes at first, … */
-#define LATER_NS  OT_NS_PER_SEC         /* … and later */
-#define ABSENT_NS (10 * OT_NS_PER_SEC)  /* without a VMM that could take it */
+#define SOON_NS   (OT_NS_PER_SEC / 10)  /* between two lists of processes, at first */
+#define LATER_NS  OT_NS_PER_SEC         /* later */
+#define ABSENT_NS (10 * OT_NS_PER_SEC)  /* without a VMM that could receive it */
 #define FAILS_NS  (10 * OT_NS_PER_SEC)  /* it runs, and can't be attached */
-#define WAIT_NS   (600 * OT_NS_PER_SEC) /* a large guest that is busy takes long */
+#define WAIT_NS   (600 * OT_NS_PER_SEC) /* a large, busy guest takes long to migrate */
 
 struct arrival {
 	const char *name, *uuid; /* uuid "": not known */
@@ -31,7 +31,7 @@ static const char *name_of(const struct vp_machine *m)
 	return *m->domain_name ? m->domain_name : m->guest.name;
 }
 
-/* What was here before has its name at most, and its VMM has not been started for one that arrives. */
+/* A guest that was here before matches by name only: its VMM was not started to receive a migration. */
 static bool is_it(const struct arrival *a, const struct vp_machine *m)
 {
 	bool traceable = m->how == VP_HOW_NOW || m->how == VP_HOW_ATTACH;
@@ -53,7 +53,7 @@ static struct ot_err *find(const struct arrival *a, uint32_t *ret_pid)
 	return NULL;
 }
 
-/* NULL and *ret_done false: it may be here in a moment. */
+/* NULL and *ret_done false: it may arrive later. */
 static struct ot_err *try(struct fl_worker *w, struct arrival *a, bool *ret_done)
 {
 	const uint64_t now = ot_now_ns();
@@ -82,7 +82,7 @@ static struct ot_err *try(struct fl_worker *w, struct arrival *a, bool *ret_done
 	return NULL;
 }
 
-/* An engine says itself whose it is. */
+/* An engine reports its own guest. */
 static struct ot_err *check(struct fl_worker *w, const struct arrival *a)
 {
 	const uint32_t n = vp_session_nguests(w->session);
@@ -135,8 +135,8 @@ struct ot_err *fl_arriving_attach(struct fl_worker *w, const char *spec)
 
 /* --- who they are ------------------------------------------------------------------------------------------- */
 
-/* No engine is asked: this may be between two polls of a session. Where processes can't be listed, a guest is
- * found at another host by its name alone. */
+/* No engine is asked, because this may run between two polls of a session. If processes can't be listed, a
+ * guest is recognized at another host by its name alone. */
 void fl_guests_identify(struct fl_worker *w)
 {
 	ot_auto_free struct vp_qemu *vmms = NULL;

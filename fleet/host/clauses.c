@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A program's clauses on a host: without the operator's, and BEGIN without what it does. */
+/* The clauses of a program that a host enables: without the operator's, and BEGIN without its actions. */
 #include "fleet/host/clauses.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* --- BEGIN ----------------------------------------------------------------------------------------------- */
 
-/* What only the operator's process does, or what must not be done by anybody's BEGIN but its own. */
+/* Actions of the operator's process only, or that no other process may perform for BEGIN. */
 static bool acts(const struct dif_action *a)
 {
 	switch (a->kind) {
@@ -29,7 +29,7 @@ static bool acts(const struct dif_action *a)
 	}
 }
 
-/* An expression may change a variable whatever is done with its value. Not that of raise() and chill(): it
+/* An expression may change a variable, whatever its value is used for. Not the one of raise() and chill(): it
  * may stand where nothing can be recorded any more. */
 static bool is_evaluated(const struct dif_action *a)
 {
@@ -85,10 +85,10 @@ struct ot_err *fl_clauses_parts(const struct dif_clause *clause, const struct fl
 		ret[n] = *clause;
 		ret[n++].probe = only("ERROR");
 	}
-	if (m->guests || !hosts) { /* one that matches nothing may do so later */
+	if (m->guests || !hosts) { /* a description that matches nothing may match later */
 		ret[n] = *clause;
 		if (hosts && (!of || !*of))
-			ret[n].probe.guest = "*"; /* a description that names guests means no host's probes */
+			ret[n].probe.guest = "*"; /* it has guests: no host's probe */
 		n++;
 	}
 	*ret_n = n;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which clauses of a program a host enables, and as what. The operator has BEGIN, END and ticks, and shows
- * what they do. Guests' variables begin as BEGIN leaves them, so it is evaluated here too: for that alone.
+ * Selects the clauses of a program that a host enables, and their form. The operator runs BEGIN, END and
+ * ticks, and prints their output. Guests' variables start as BEGIN leaves them, so the host evaluates BEGIN
+ * too, for that alone.
  */
 #ifndef FLEET_HOST_CLAUSES_H
 #define FLEET_HOST_CLAUSES_H
@@ -9,24 +10,24 @@
 #include "consumer/compile.h"
 #include "fleet/host/apart.h"
 
-/* What a description matches. */
+/* The kind of probes that a description matches. */
 struct fl_matched {
 	uint64_t begin, others; /* BEGIN; END, ticks: fired by the operator's process */
-	uint64_t errors;        /* ERROR, which each guest has too */
+	uint64_t errors;        /* ERROR, which also exists in each guest */
 	uint64_t guests;        /* of guests */
 };
 
-/** Change the clauses from number @p first on to those of a host, before they are enabled. @p apart sees them
- * as they were. *ret_operators: how many probes they matched that are the operator's. */
+/** Change the clauses from number @p first on to those of a host, before they are enabled. @p apart records
+ * them as they were. *ret_operators: the number of probes that they matched and that are the operator's. */
 OT_MUST_CHECK struct ot_err *fl_clauses_take(struct con_compilation *c, struct vp_session *s, uint32_t first,
 					     struct fl_apart *apart, uint64_t *ret_operators);
 
-/** BEGIN's actions that change variables: everything is evaluated, nothing acts. @p arena is the program's.
- */
+/** Keep of BEGIN's actions those that change variables: everything is evaluated, nothing acts. @p arena is
+ * the program's. */
 OT_MUST_CHECK struct ot_err *fl_clauses_quiet(const struct dif_clause *clause, struct ot_arena *arena,
 					      struct dif_clause *ret);
 
-/** The clauses that come of @p clause, at most three, in *ret; none for END and ticks. */
+/** The clauses into which @p clause is split, at most three, in *ret; none for END and ticks. */
 OT_MUST_CHECK struct ot_err *fl_clauses_parts(const struct dif_clause *clause, const struct fl_matched *m,
 					      struct ot_arena *arena, struct dif_clause ret[3],
 					      uint32_t *ret_n);

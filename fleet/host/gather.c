@@ -11,7 +11,7 @@
 struct ot_err *fl_gather_init(struct fl_gather *g, const struct dif_program *prog,
 			      const struct dif_options *opts)
 {
-	/* one guest: keys are joined by their bytes, in which each guest's names have numbers of their own */
+	/* one guest: keys are bytes, in which each guest's names have its own numbers */
 	*g = (struct fl_gather){ .printer = { .opts = opts, .symbols.nguests = 1 }, .max = FL_GATHER_KEYS };
 	return con_aggs_init(&g->aggs, prog);
 }
@@ -38,7 +38,7 @@ struct taking {
 	struct ot_err *(*send)(void *arg, const struct ot_buf *batch);
 	void *arg;
 	struct ot_buf batch;
-	size_t left; /* bytes that may still be handed over */
+	size_t left; /* remaining bytes of this call */
 };
 
 /* The tuple begins with the aggregation's number again, as its engine wrote it. */

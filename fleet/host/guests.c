@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guests of a worker's session: attached, joining, and what the operator has to know of them. */
+/* The guests of a worker's session: attaching, joining, and the messages about them to the operator. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 
 /* --- callbacks of the session ------------------------------------------------------------------------------ */
 
-/* The operator must not think that this host is lost while an engine is waited for. */
+/* Keeps the operator's lease while an engine is waited for. */
 static void waiting(void *arg)
 {
 	struct fl_worker *w = arg;
@@ -17,7 +17,7 @@ static void waiting(void *arg)
 		ot_err_destroy(fl_link_poll(w->link)); /* the next poll fails again, and is checked */
 }
 
-/* … nor while kernels are read. */
+/* The same while kernels are read. */
 static void progress(void *arg, const char *what)
 {
 	(void)what;
@@ -50,7 +50,7 @@ bool fl_guest_may(void *arg, const char *name)
 
 /* --- guests that join ------------------------------------------------------------------------------------- */
 
-/* There may be more records to keep. */
+/* The new guest may add records to keep. */
 static void set_room(struct fl_worker *w)
 {
 	const uint64_t most = 1ull << 30, each = w->run.opts.bufsize;
@@ -63,7 +63,7 @@ static void set_room(struct fl_worker *w)
 
 static void joined(void *arg, uint32_t guest, const char *name)
 {
-	(void)name; /* the session has said it */
+	(void)name; /* the session has reported it */
 	fl_guest_notes(arg, guest);
 }
 
@@ -92,13 +92,13 @@ static struct ot_err *attach_pattern(struct fl_worker *w, const char *pattern)
 
 /* --- attaching -------------------------------------------------------------------------------------------- */
 
-/* What a host allows are its guests: a dump or a gdb stub that an operator names is none. */
+/* A host allows its guests only: a dump or a gdb stub that an operator names is not one. */
 static struct ot_err *check_one(struct fl_worker *w, const char *spec)
 {
 	const struct fl_rights *rights = w->config->rights;
 
 	w->reason = FL_REASON_POLICY;
-	/* nor are a PID or no name at all: they could be any guest's */
+	/* nor a PID or an empty name: they could be any guest's */
 	if (rights && rights->guest && (strpbrk(spec, ":/") || strspn(spec, "0123456789") == strlen(spec)))
 		return ot_err_new(OT_ERR_PERMISSION, "-g %s: this host allows guests by their names", spec);
 	if (strcmp(spec, "none") != 0 && !fl_guest_may(w, spec)) /* whether there is one is not revealed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a worker does, in the host's log: by its config's function, or as sessions of this host's own users
- * are logged. */
+/* Logs a worker's actions in the host's log: by its config's function, or as sessions of this host's own
+ * users are logged. */
 #include <stdlib.h>
 
 #include "base/clock.h"

@@ -8,10 +8,10 @@
 
 #define REMEMBERED (1u << 17)
 
-/* An address, and how it is shown. */
+/* An address, and the form in which it is printed. */
 struct address {
 	uint64_t guest, form, is_user, pid, addr;
-	uint64_t room; /* bytes of an integer that is a key; 0: of something else */
+	uint64_t room; /* size of an integer key; 0: not an integer key */
 };
 
 void fl_names_init(struct fl_names *names, const struct con_symbols *symbols, const struct dif_options *opts)
@@ -42,8 +42,8 @@ bool fl_names_overflowed(const struct fl_names *names)
 
 /* --- numbers ---------------------------------------------------------------------------------------------- */
 
-/* The same on each host. One that another text has here already is the next one's: such rows are not joined
- * with other hosts'. */
+/* The same on each host. If another text has this number here, the next free one is used: such rows are not
+ * joined with other hosts'. */
 static struct ot_err *hash_of(struct fl_names *names, const char *text, uint64_t room, uint64_t *ret)
 {
 	static const uint64_t key[2] = { 0 };
@@ -77,11 +77,11 @@ static struct ot_err *add(struct fl_names *names, uint32_t guest, const char *te
 	return NULL;
 }
 
-/* The number of a text, and of the further lines for its place. */
+/* The number of a text and of the additional lines for its place. */
 static struct ot_err *number_of(struct fl_names *names, uint32_t guest, const char *text, const char *note,
 				uint64_t room, uint64_t *ret)
 {
-	/* one without a name is its guest's own, but an integer, which is the same for all */
+	/* an address without a name is its guest's own; an integer is the same for all */
 	const bool shared = room || (names->joint && strncmp(text, "0x", 2) != 0);
 	const uint32_t whose = shared ? 0 : guest;
 
@@ -138,7 +138,7 @@ static struct ot_err *number_address(struct fl_names *names, const struct addres
 	return keys ? remember(names, a, *ret) : NULL;
 }
 
-/* Numbers have room in four bytes: there are few of them. */
+/* Numbers fit into four bytes. */
 static struct ot_err *replace(struct fl_names *names, const struct address *a, bool keys, uint8_t *at,
 			      uint32_t size)
 {
@@ -162,7 +162,7 @@ static struct ot_err *replace_kernel_stack(struct fl_names *names, uint32_t gues
 	return NULL;
 }
 
-/* As much of a frame's lines as a message has room for, whole ones. */
+/* As many whole lines of a frame as fit into a message. */
 static struct ot_err *cut_lines(struct fl_names *names, const struct address *a, const char *lines,
 				uint64_t *ret)
 {
@@ -178,7 +178,7 @@ static struct ot_err *cut_lines(struct fl_names *names, const struct address *a,
 	return number_of(names, (uint32_t)a->guest, text, shown, 0, ret);
 }
 
-/* A frame of a process: @note is what the engine has left with it, for this host to read. */
+/* A frame of a process: @note is the engine's note about it, which this host decodes. */
 static struct ot_err *replace_frame(struct fl_names *names, const struct address *a, bool keys,
 				    const char *note, uint8_t *at)
 {
@@ -206,7 +206,7 @@ static struct ot_err *replace_user_stack(struct fl_names *names, uint32_t guest,
 		const char *note = con_frames_note(&f);
 		const struct address a = { guest, VP_SYM_OFFSET, true, f.pid, con_load(at, 8), 0 };
 
-		if (a.addr != DIF_FRAME_WITHOUT_PC) /* it has its text with it */
+		if (a.addr != DIF_FRAME_WITHOUT_PC) /* its text is included */
 			OT_TRY(replace_frame(names, &a, keys, note, at));
 	}
 	return NULL;

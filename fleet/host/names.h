@@ -26,15 +26,15 @@
 #define FL_NAMES_OTHER "(other)"
 
 struct fl_names {
-	struct con_printer printer; /* its symbols are asked; of the options, how long stacks are */
+	struct con_printer printer; /* its symbols; of the options, the lengths of stacks */
 	struct ot_map numbers;      /* room, guest, text, note → its number */
-	struct ot_map hashes;       /* those of integers that were sent */
+	struct ot_map hashes;       /* numbers of integers that were sent */
 	struct ot_map addresses;    /* of keys: guest, form, process, address → its number */
 	uint64_t next;
 	size_t bytes;
-	size_t remembered;   /* addresses, at most; then they are found anew */
-	bool joint;          /* a name of one guest is that of all: a merger's */
-	struct ot_buf fresh; /* elements of FL_NAMES that were not taken yet */
+	size_t remembered;   /* maximum number of addresses; then all are looked up anew */
+	bool joint;          /* names are the same for all guests: a merger's */
+	struct ot_buf fresh; /* elements of FL_NAMES that were not sent yet */
 	struct ot_buf key;
 };
 
@@ -42,12 +42,12 @@ struct fl_names {
 void fl_names_init(struct fl_names *names, const struct con_symbols *symbols, const struct dif_options *opts);
 void fl_names_deinit(struct fl_names *names);
 
-/** Replace the addresses in @p data, a record or a tuple of guest @p guest. @p keys: they are of an
- * aggregation, whose names are found once, as the consumer does it. */
+/** Replace the addresses in @p data, a record or a tuple of guest @p guest, by numbers. @p keys: they are of
+ * an aggregation, whose names are looked up once, as by the consumer. */
 OT_MUST_CHECK struct ot_err *fl_names_replace(struct fl_names *names, uint32_t guest,
 					      const struct fl_places *places, bool keys, uint8_t *data);
 
-/** Has "(other)" stood for something? */
+/** Was "(other)" used? */
 bool fl_names_overflowed(const struct fl_names *names);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An operator's options on a host. What names a file, a folder or a program stays with the operator: here it
- * would be of another machine, and chosen by an operator who may have no account on this one.
+ * An operator's options on a host. Options that name a file, a folder or a program stay with the operator:
+ * here they would refer to another machine, and be set by an operator who may have no account on it.
  */
 #include "fleet/host/options.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses that are shown as names: where they are in what a clause records. */
+/* Finds the places of addresses that are printed as names in the records of a clause. */
 #include "fleet/host/places.h"
 
 #include "consumer/output/print.h"
@@ -49,8 +49,7 @@ static void see_key(void *arg, unsigned number, char conv)
 		k->otherwise |= bit;
 }
 
-/* The printa() that begins at action @first; of several aggregations that one statement prints all have its
- * keys. */
+/* The printa() that begins at action @first; several aggregations in one statement have the same keys. */
 static struct ot_err *see_printa(const struct dif_clause *clause, uint32_t first, struct ot_arena *arena,
 				 struct fl_printed_keys *ret)
 {
@@ -103,7 +102,7 @@ static bool is_printed_by_name(const struct fl_printed_keys *printed, uint32_t a
 	return (printed->as_name[aggid - 1] & ~printed->otherwise[aggid - 1]) >> key & 1;
 }
 
-/* A number of the names has to have room in it. */
+/* It must have room for a name's number. */
 static bool is_integer(const struct dif_action *a, uint32_t size)
 {
 	return a->object && a->object->ret.kind != DIF_TYPE_STRING && (size == 4 || size == 8);
@@ -167,8 +166,7 @@ static uint32_t run_length(const struct dif_clause *clause, const struct dif_rec
 	return len;
 }
 
-/* As the consumer takes a record apart: a printf() without an object of its own stands before its
- * arguments. */
+/* As in the consumer: a printf() without an object of its own precedes its arguments. */
 static struct ot_err *see_printf(const struct dif_clause *clause, const struct dif_rec *recs, uint32_t n,
 				 struct ot_arena *arena, struct fl_places *ret)
 {

@@ -12,9 +12,9 @@
 #include "dif/obj/layout.h"
 
 enum fl_place_kind {
-	FL_PLACE_DATUM,  /* of an action that records addresses: its kind says how */
+	FL_PLACE_DATUM,  /* of an action that records addresses: the kind determines the form */
 	FL_PLACE_KERNEL, /* an integer, an address of the kernel */
-	FL_PLACE_USER,   /* … of no process that is known */
+	FL_PLACE_USER,   /* of an unknown process */
 };
 
 struct fl_place {
@@ -34,8 +34,8 @@ struct fl_printed_keys {
 	uint32_t naggs;
 };
 
-/** Of all clauses of @p prog; from @p arena. Formats that are none are left out: the consumer reports them.
- */
+/** The places of all clauses of @p prog; from @p arena. Invalid formats are skipped: the consumer reports
+ * them. */
 OT_MUST_CHECK struct ot_err *fl_printed_keys(const struct dif_program *prog, struct ot_arena *arena,
 					     struct fl_printed_keys *ret);
 

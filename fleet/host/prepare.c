@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From RUN to READY. Nothing of a guest changes before its program was compiled, allowed and logged. */
+/* From RUN to READY. No guest is changed before its program is compiled, allowed and logged. */
 #include "fleet/host/clauses.h"
 #include "fleet/host/internal.h"
 #include "fleet/host/rights.h"
 
 /* --- compiling -------------------------------------------------------------------------------------------- */
 
-/* The error's words are those of a local session's message, with what helps behind it. @err is consumed. */
+/* The error has the text of a local session's message, with the remedy after it. @err is consumed. */
 static struct ot_err *explain(const struct fl_worker *w, struct ot_err *err)
 {
 	const struct con_failure *failure = &w->comp.failure;
@@ -34,7 +34,7 @@ static struct ot_err *say_apart(struct fl_worker *w, const struct fl_apart *apar
 	return err;
 }
 
-/* Those of the program's clauses from number @first on that are a host's, if they are allowed here. */
+/* The program's clauses from number @first on that a host enables, if they are allowed here. */
 static struct ot_err *take_clauses(struct fl_worker *w, uint32_t first, uint64_t *ret_operators)
 {
 	struct fl_apart apart;
@@ -58,7 +58,7 @@ static struct ot_err *compile(struct fl_worker *w)
 
 	if (err)
 		return explain(w, err);
-	OT_TRY(fl_printed_keys(&w->comp.prog, &w->arena, &w->printed)); /* END has its printa() still */
+	OT_TRY(fl_printed_keys(&w->comp.prog, &w->arena, &w->printed)); /* END still has its printa() */
 	OT_TRY(take_clauses(w, 0, &operators));
 	w->matched = w->comp.matched > operators ? w->comp.matched - operators : 0;
 	fl_rights_limit(w->config->rights, &w->run.opts);

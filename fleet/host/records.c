@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A queue of records in batches, each of which is a message: records.h. */
+/* A queue of records, in batches of one message each. */
 #include "fleet/host/records.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ void fl_records_deinit(struct fl_records *r)
 		free_first(r);
 }
 
-/* At most a second's worth is saved up. */
+/* The allowance of at most one second accumulates. */
 static bool is_allowed(struct fl_records *r, uint64_t size, uint64_t now_ns)
 {
 	if (!r->per_s)
@@ -72,9 +72,9 @@ static struct fl_records_batch *batch_for(struct fl_records *r)
 struct ot_err *fl_records_put(struct fl_records *r, const struct fl_record *record, uint64_t now_ns,
 			      bool *ret_taken)
 {
-	const uint64_t size = record->data.len + 20ull; /* with what stands before them */
+	const uint64_t size = record->data.len + 20ull; /* with their headers */
 
-	/* a batch has to fit into a message, also the last one before it is full */
+	/* a batch must fit into a message, even with the record that fills it */
 	*ret_taken = size <= FL_MESSAGE_MAX / 2 && size <= r->limit - r->bytes && r->bytes <= r->limit &&
 		     is_allowed(r, size, now_ns);
 	if (!*ret_taken)
@@ -101,7 +101,7 @@ bool fl_records_take(struct fl_records *r, struct ot_buf *out)
 
 struct ot_err *fl_losses_add(struct fl_losses *l, uint32_t kind, uint32_t cpu, uint64_t count)
 {
-	for (size_t i = l->n; i-- > 0;) /* it is mostly the last one again */
+	for (size_t i = l->n; i-- > 0;) /* mostly the same one as before */
 		if (l->items[i].kind == kind && l->items[i].cpu == cpu) {
 			l->items[i].count += count;
 			return NULL;

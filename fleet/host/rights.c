@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who may do what on this host: a program is read for it, clause by clause. */
+/* Checks a program against an operator's rights on this host, clause by clause. */
 #include "fleet/host/rights.h"
 
 #include <string.h>
@@ -32,12 +32,12 @@ static void see_object(const struct dif_object *obj, struct fl_deeds *ret)
 		else if (op == DIF_OP_ldgs && dif_insn_idx(insn) == DIF_VAR_execargs)
 			ret->user_memory = "execargs";
 	}
-	/* what lies at a user address is read when it is recorded */
+	/* data at a user address is read when it is recorded */
 	if (obj && obj->ret.flags & DIF_TF_BYUREF)
 		ret->user_memory = "a value at a user address";
 }
 
-/* The operations of DTrace's own classes: on the system, and on the kernel's course. */
+/* Actions by DTrace's own classes: on the system, and on the kernel's execution. */
 static void see_action(const struct dif_action *a, struct fl_deeds *ret)
 {
 	const char *name = dif_action_name(a->kind);
@@ -65,7 +65,7 @@ void fl_deeds_of(const struct dif_clause *clause, struct fl_deeds *ret)
 
 struct asking {
 	const struct fl_rights *rights;
-	const char *last; /* that was allowed: a description matches thousands of one provider */
+	const char *last; /* the last allowed one: a description may match thousands of its probes */
 	const struct vp_probe *refused;
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a host allows a program to do: before anything of it is enabled. */
+/* Checks what a program does against the host's rules, before any of it is enabled. */
 #ifndef FLEET_HOST_RIGHTS_H
 #define FLEET_HOST_RIGHTS_H
 
 #include "consumer/compile.h"
 #include "fleet/host/worker.h"
 
-/* What a clause does that not everybody may; NULL: nothing of that kind. Names of D's: "copyin", "stop". */
+/* An action that needs a right; NULL: none. By D's name: "copyin", "stop". */
 struct fl_deeds {
 	const char *destructive; /* it changes a guest */
 	const char *user_memory; /* it reads a process's memory */
@@ -15,14 +15,14 @@ struct fl_deeds {
 
 void fl_deeds_of(const struct dif_clause *clause, struct fl_deeds *ret);
 
-/** May the clauses from number @p first on, those that a host enables (clauses.h), be enabled? @p rights
- * NULL: this user's. UNSUPPORTED: over a fleet they never may. PERMISSION: not here. The text says which
- * clause, and what to do. */
+/** May the clauses from number @p first on that a host enables (clauses.h) be enabled? @p rights NULL: those
+ * of this user. UNSUPPORTED: never over a fleet. PERMISSION: not on this host. The text names the clause and
+ * a remedy. */
 OT_MUST_CHECK struct ot_err *fl_rights_check(const struct fl_rights *rights, const struct con_texts *texts,
 					     const struct con_compilation *c, uint32_t first,
 					     struct vp_session *s);
 
-/** Options that are limited: of cost and time, and -w where it is not allowed. Once the texts are compiled:
+/** Limit the options of cost and time, and -w where it is not allowed. After the texts are compiled, because
  * they set options too. */
 void fl_rights_limit(const struct fl_rights *rights, struct dif_options *opts);
 

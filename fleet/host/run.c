@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* RUN: a program and what it is compiled with, from another machine. */
+/* RUN: a program and its options, from another machine. */
 #include "fleet/host/run.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ void fl_run_here_deinit(struct fl_run_here *r)
 	ot_arena_deinit(&r->arena);
 }
 
-/* The text of a description is a string, a script's is bytes. */
+/* A description's text is a string, a script's is bytes. */
 static struct ot_err *take_text(struct fl_run_here *r, const struct fl_source *from, struct con_program *ret)
 {
 	const char *text = ot_arena_strndup(&r->arena, (const char *)from->text.data, from->text.len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes to the operator, and when. What names something goes before what refers to it: PROGRAM, ENABLED
- * and NAMES first. Records may be under way up to FLIGHT bytes; aggregations go only when nothing is.
+ * Decides what is sent to the operator, and when. Definitions precede references: PROGRAM, ENABLED and NAMES
+ * go first. Up to FLIGHT bytes of records may be unacknowledged; aggregations are sent only when nothing is.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "fleet/host/internal.h"
 
 #define FLIGHT  (1u << 20)
-#define AT_ONCE (4u << 20) /* bytes of aggregations before the link has to be free again */
+#define AT_ONCE (4u << 20) /* bytes of aggregations until the link must be free again */
 
 struct ot_err *fl_send(struct fl_worker *w, enum fl_kind kind, struct ot_buf *out)
 {
@@ -103,7 +103,7 @@ static struct ot_err *send_joined(struct fl_worker *w, uint32_t guest)
 	return send_guest(w, &m);
 }
 
-/* Its first data may come while its engine is waited for, before the session says that it has joined. */
+/* Its first data may arrive while its engine is waited for, before the session reports that it has joined. */
 struct ot_err *fl_send_joined(struct fl_worker *w, uint32_t guest)
 {
 	if (guest >= VP_GUESTS_MAX || w->told[guest])
@@ -142,7 +142,7 @@ static struct ot_err *send_list(struct fl_worker *w, enum fl_kind kind, struct o
 	return list->len || list->failed ? fl_send(w, kind, list) : NULL;
 }
 
-/* What the data behind it refers to. */
+/* Send the definitions that the following data refers to. */
 static struct ot_err *send_meanings(struct fl_worker *w)
 {
 	OT_TRY(send_list(w, FL_ENABLED, &w->out.enabled));
@@ -211,7 +211,7 @@ struct ot_err *fl_send_waiting(struct fl_worker *w, bool all, bool *ret_more)
 	*ret_more = false;
 	if (w->broken)
 		return NULL;
-	OT_TRY(send_aggregates(w, all)); /* first: they wait until nothing is under way */
+	OT_TRY(send_aggregates(w, all)); /* first: they wait until all is acknowledged */
 	OT_TRY(send_records(w));
 	OT_TRY(send_events(w));
 	*ret_more =

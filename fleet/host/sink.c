@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data of the session, on its way to the operator: numbers for names, then into the queues. What this host's
- * own BEGIN records is discarded.
+ * The session's data for the operator: numbers replace names, then the data is queued. Records of this host's
+ * own BEGIN are discarded.
  */
 #include <string.h>
 
 #include "base/clock.h"
 #include "fleet/host/internal.h"
 
-#define FAULTS_MAX 4096u /* that wait */
+#define FAULTS_MAX 4096u /* waiting */
 
-/* What the operator knows of an EPID. */
+/* Whether the operator has an EPID's definition. */
 enum fl_known {
 	UNKNOWN,
 	TOLD,
-	FORBIDDEN, /* a probe that came to be later, of a provider that this host does not allow */
+	FORBIDDEN, /* a probe that was created later, of a provider that this host does not allow */
 };
 
 static struct ot_err *tell(struct fl_worker *w, const struct vp_enabled *ecb)
@@ -35,12 +35,12 @@ static bool is_allowed(const struct fl_worker *w, const struct vp_enabled *ecb)
 {
 	const struct fl_rights *rights = w->config->rights;
 
-	/* what provides for a derived probe is no program's */
+	/* the probe under a derived probe belongs to no program */
 	return !rights || !rights->provider || ecb->clause->guest || ecb->probe->kind == VP_PROBE_ERROR ||
 	       rights->provider(rights->arg, ecb->probe->provider);
 }
 
-/* *ret false: its data is not the operator's. */
+/* *ret false: the operator does not get its data. */
 static struct ot_err *is_operators(struct fl_worker *w, const struct vp_enabled *ecb, bool *ret)
 {
 	const size_t had = w->known_cap;
@@ -62,7 +62,7 @@ static struct ot_err *is_operators(struct fl_worker *w, const struct vp_enabled 
 
 /* --- names ------------------------------------------------------------------------------------------------ */
 
-/* Of @layout, which stays where it is; @agg NULL: of the record. */
+/* The places of @layout, which must not move; @agg NULL: of the record. */
 static struct ot_err *places_of(struct fl_worker *w, const struct vp_enabled *ecb,
 				const struct dif_agg_layout *agg, const struct fl_places **ret)
 {
@@ -83,7 +83,7 @@ static struct ot_err *places_of(struct fl_worker *w, const struct vp_enabled *ec
 	return NULL;
 }
 
-/* @data with numbers, valid until the next one. */
+/* @data with numbers in place of names, valid until the next call. */
 static struct ot_err *number_names(struct fl_worker *w, const struct vp_enabled *ecb,
 				   const struct dif_agg_layout *agg, const uint8_t *data, uint32_t size,
 				   const uint8_t **ret)
@@ -102,7 +102,7 @@ static struct ot_err *number_names(struct fl_worker *w, const struct vp_enabled 
 	return fl_names_replace(&w->names, ecb->guest, places, agg != NULL, (uint8_t *)w->scratch.data);
 }
 
-/* Names may be many before there is a record to be sent. */
+/* There may be many names before the first record. */
 static struct ot_err *send_names(struct fl_worker *w)
 {
 	return w->names.fresh.len >= FL_BATCH ? fl_send(w, FL_NAMES, &w->names.fresh) : NULL;
@@ -110,7 +110,7 @@ static struct ot_err *send_names(struct fl_worker *w)
 
 /* --- the sink --------------------------------------------------------------------------------------------- */
 
-/* The operator must not think that this host is lost while a session hands out much at once. */
+/* Keeps the operator's lease while a session delivers much at once. */
 static void keep_alive(struct fl_worker *w)
 {
 	if (!w->broken && ot_now_ns() >= fl_link_due_ns(w->link))

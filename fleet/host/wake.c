@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a worker waits for besides its guests: the link, time, and the signals that end it. */
+/* Waits for the link, the time, and the signals that end a worker, besides its guests. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ struct ot_err *fl_wake_open(struct fl_wake *w)
 	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
 	*w = (struct fl_wake){ -1, -1, -1, -1, 0 };
-	signal(SIGPIPE, SIG_IGN); /* an operator that is gone is an error of the link */
+	signal(SIGPIPE, SIG_IGN); /* a lost operator is an error of the link */
 	OT_TRY(ot_signals_open(ending, OT_ARRAY_SIZE(ending), &w->signal_fd));
 	w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -43,7 +43,7 @@ void fl_wake_close(struct fl_wake *w)
 			close(fds[i]);
 }
 
-/* A file is always ready, and can't be waited for: then the link's end is found at the next poll. */
+/* A regular file is always ready, and epoll refuses it: the link's end is then found at the next poll. */
 static struct ot_err *watch_link(struct fl_wake *w, int fd, short events)
 {
 	struct epoll_event ev = { .events = (uint32_t)(unsigned short)events };

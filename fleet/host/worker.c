@@ -16,8 +16,8 @@
 
 enum { EXIT_FINE = 0, EXIT_FAILED = 1 };
 
-/* How long an operator may take for the next word of the beginning, and how long it may acknowledge nothing
- * at the end, in leases: heartbeats alone do not hold a session, and what it has enabled, for ever. */
+/* How long an operator may take for the next message of the beginning, and how long it may acknowledge
+ * nothing at the end, in leases. Heartbeats alone must not keep a session and its probes alive for ever. */
 #define BEGIN_LEASES  12
 #define SETTLE_LEASES 6
 
@@ -28,7 +28,7 @@ static void break_off(struct fl_worker *w)
 	w->broken = w->stopped = true;
 }
 
-/* An operator that has gone, has lost its network or speaks nonsense ends the session. */
+/* An operator that disconnects, loses its network or violates the protocol ends the session. */
 static void poll_link(struct fl_worker *w)
 {
 	if (w->broken)
@@ -43,7 +43,7 @@ static void check_signals(struct fl_worker *w)
 {
 	const int sig = fl_wake_signal(&w->wake);
 
-	if (sig && w->signal) /* again: whoever it is does not want to wait */
+	if (sig && w->signal) /* again: the user does not want to wait */
 		break_off(w);
 	if (sig)
 		w->signal = sig;
@@ -56,7 +56,7 @@ static void check_time(struct fl_worker *w)
 	w->stopped |= w->expired;
 }
 
-/* What has come, while a session is there: only STOP may. */
+/* Take messages during a session: only STOP is valid. */
 static void take_messages(struct fl_worker *w)
 {
 	enum fl_kind kind;
@@ -76,16 +76,16 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 	return b && b < a ? b : a;
 }
 
-/* When there is something to do at the latest. */
+/* The latest time at which something is due. */
 static struct ot_err *set_wake(struct fl_worker *w)
 {
-	/* the lease is checked whenever something is due; it may be shorter than a heartbeat */
+	/* the lease is checked when something is due, and may be shorter than a heartbeat */
 	const uint64_t due = earliest(fl_link_due_ns(w->link), ot_now_ns() + w->lease_ns);
 
 	return fl_wake_set(&w->wake, w->link, earliest(due, w->end_ns));
 }
 
-/* Until the message @wanted comes; *ret_data is borrowed of the link. False: the session is over before. */
+/* Wait for the message @wanted; *ret_data is borrowed from the link. False: the session ended first. */
 static bool await(struct fl_worker *w, enum fl_kind wanted, const void **ret_data, size_t *ret_len)
 {
 	const uint64_t until = ot_now_ns() + BEGIN_LEASES * w->lease_ns;
@@ -98,7 +98,7 @@ static bool await(struct fl_worker *w, enum fl_kind wanted, const void **ret_dat
 		if (!w->broken && fl_link_receive(w->link, &kind, ret_data, ret_len)) {
 			if (kind == wanted)
 				return true;
-			w->stopped = true; /* STOP may come at any time */
+			w->stopped = true; /* STOP is valid at any time */
 			w->broken = kind != FL_STOP;
 			break;
 		}
@@ -130,7 +130,7 @@ bool fl_worker_rest(struct fl_worker *w, uint64_t until_ns)
 	return !w->stopped;
 }
 
-/* Until everything has arrived, or the operator is lost, or takes nothing. */
+/* Wait until everything is acknowledged, or the operator is lost or accepts nothing. */
 static void settle(struct fl_worker *w)
 {
 	size_t least = SIZE_MAX;
@@ -154,7 +154,7 @@ static void settle(struct fl_worker *w)
 		ot_err_destroy(err);
 		check_signals(w);
 		poll_link(w);
-		/* STOP, which may have crossed the end: a message that is left would be due for ever. */
+		/* a STOP that crossed the end: an unread message would be due for ever */
 		while (fl_link_receive(w->link, &kind, &data, &len))
 			;
 	}
@@ -211,7 +211,7 @@ static struct ot_err *start(struct fl_worker *w)
 	OT_TRY(fl_send(w, FL_STARTED, &none));
 	OT_TRY(fl_send_arrived(w));
 	OT_TRY(con_joining_start(w->joining));
-	con_session_take_records(w->session, 0); /* of those that join con_joining_take() does it */
+	con_session_take_records(w->session, 0); /* con_joining_take() does this for guests that join */
 	for (uint32_t i = 0; i < vp_session_nguests(w->session); i++)
 		fl_guest_notes(w, i);
 	return NULL;
@@ -229,7 +229,7 @@ static struct ot_err *trace_loop(struct fl_worker *w, enum vp_session_state *sta
 			break;
 		OT_TRY(fl_send_waiting(w, false, &more));
 		take_messages(
-		    w); /* sending may have received a message, which would not wake this thread later */
+		    w); /* sending may have received a message, which would not wake this thread again */
 		if (w->stopped)
 			break;
 		OT_TRY(set_wake(w));
@@ -254,7 +254,7 @@ static struct ot_err *finish(struct fl_worker *w)
 	return NULL;
 }
 
-/* As for a local session: a guest that has ended by itself is no failure, one that was lost is. */
+/* As for a local session: a guest that ended by itself is not a failure, a lost guest is. */
 static bool is_lost(const struct fl_worker *w)
 {
 	enum vp_guest_end how;
@@ -263,7 +263,7 @@ static bool is_lost(const struct fl_worker *w)
 	       how != VP_GUEST_RESET;
 }
 
-/* In words, if it was not the operator who has ended it. */
+/* The reason in words, unless the operator ended it. */
 static const char *why_ended(const struct fl_worker *w, const struct ot_err *err)
 {
 	if (err)
@@ -337,7 +337,7 @@ static void init(struct fl_worker *w, struct fl_link *link, const struct fl_work
 	fl_names_init(&w->names, &symbols, &w->run.opts);
 }
 
-/* The session borrows the program, and what joins it goes with it. */
+/* The session borrows the program, and guests that join borrow from the session. */
 static void end_session(struct fl_worker *w)
 {
 	vp_session_destroy(w->session);
