@@ -33,14 +33,14 @@ struct fl_broker {
 	pthread_t sender;
 	bool has_sender;
 	_Atomic bool stopping;
-	_Atomic uint64_t sending; /* messages that were taken from the queue or wait there */
+	_Atomic uint64_t sending; /* messages taken from the queue, or waiting in it */
 };
 
 struct fl_inbox {
-	struct fl_broker *broker; /* its user's: a late call of libnats's must not look */
+	struct fl_broker *broker; /* the user's: a late call of libnats must not use it */
 	const struct fl_nats_calls *nats;
 	natsSubscription *subscription;
-	_Atomic unsigned refs; /* its user, and libnats until it calls no more */
+	_Atomic unsigned refs; /* the user, and libnats until its last call */
 	struct fl_queue in;
 	struct fl_queued *now; /* what fl_inbox_next() has lent */
 };
@@ -49,7 +49,7 @@ struct fl_inbox {
 
 static void on_error(natsConnection *nc, natsSubscription *sub, natsStatus s, void *arg)
 {
-	/* a queue that is full, a server that is gone: libnats would print it */
+	/* libnats would print a full queue or a lost server */
 	(void)nc;
 	(void)sub;
 	(void)s;
@@ -58,7 +58,7 @@ static void on_error(natsConnection *nc, natsSubscription *sub, natsStatus s, vo
 
 static void on_connected(natsConnection *nc, void *arg)
 {
-	/* given so that connecting goes on in the background */
+	/* set so that connecting continues in the background */
 	(void)nc;
 	(void)arg;
 }
@@ -87,7 +87,7 @@ static natsStatus set_options(const struct fl_nats_calls *n, natsOptions *opts,
 		s = n->natsOptions_SetMaxReconnect(opts, -1);
 	if (!s)
 		s = n->natsOptions_SetReconnectWait(opts, RETRY_MS);
-	if (!s) /* the link sends again; what is old by then has no use */
+	if (!s) /* the link resends; old packets are useless */
 		s = n->natsOptions_SetReconnectBufSize(opts, FL_BROKER_MESSAGE);
 	if (!s)
 		s = n->natsOptions_SetTimeout(opts, CONNECT_MS);
@@ -119,8 +119,8 @@ static struct ot_err *connect_error(const struct fl_nats_calls *n, natsStatus s,
 			  n->natsStatus_GetText(s));
 }
 
-/* Threads that are made until restore() get no signals of this process: libnats makes some at its first call,
- * some for a connection, one for subscriptions. */
+/* Threads that are created before restore() get no signals of this process: libnats creates some at its first
+ * call, some for a connection, one for subscriptions. */
 static void block_signals(sigset_t *before)
 {
 	sigset_t all;
@@ -158,7 +158,7 @@ static void send_all(struct fl_broker *b)
 	while ((item = fl_queue_take(&b->out))) {
 		const struct fl_broker_message *m = &item->message;
 
-		/* what can't be sent is lost, as anywhere behind the server */
+		/* a packet that can't be sent is lost, as it may be anywhere behind the server */
 		if (m->reply)
 			(void)b->nats->natsConnection_PublishRequest(b->connection, m->subject, m->reply,
 								     m->data, (int)m->len);

@@ -16,9 +16,9 @@
 
 #include "fleet/link/carrier.h"
 
-#define FL_BROKER_SUBJECT 128u         /* bytes of a subject, with the NUL; a longer one is dropped */
-#define FL_BROKER_QUEUED  (16u << 20)  /* bytes that wait in a queue, in either direction */
-#define FL_BROKER_MESSAGE (512u << 10) /* bytes of one message; a longer one is dropped */
+#define FL_BROKER_SUBJECT 128u         /* bytes of a subject, with the NUL; more: dropped */
+#define FL_BROKER_QUEUED  (16u << 20)  /* maximum bytes in a queue, in either direction */
+#define FL_BROKER_MESSAGE (512u << 10) /* bytes of one message; more: dropped */
 
 struct fl_broker;
 struct fl_inbox;
@@ -26,8 +26,8 @@ struct fl_inbox;
 struct fl_broker_config {
 	const char *url; /* nats://[USER:PASSWORD@]HOST:PORT, tls://…; several separated by commas */
 	const char *credentials; /* a file with a JWT and a seed, as NATS has them; NULL */
-	const char *name;        /* what the server calls this client */
-	bool patient;            /* a server that is not there yet is waited for in the background */
+	const char *name;        /* the client's name on the server */
+	bool patient;            /* keep connecting in the background to a server that is not up yet */
 };
 
 struct fl_broker_message {
@@ -39,15 +39,15 @@ struct fl_broker_message {
 
 /** UNSUPPORTED: libnats is not installed. OS, PERMISSION: no server, or it refuses this client. */
 OT_MUST_CHECK struct ot_err *fl_broker_connect(const struct fl_broker_config *config, struct fl_broker **ret);
-/** Another user of @p broker: inboxes and carriers are. */
+/** Add a reference to @p broker, for another user; inboxes and carriers hold one. */
 struct fl_broker *fl_broker_ref(struct fl_broker *broker);
-/** The last one closes it. What was published is sent before, if that takes no longer than a second. */
+/** The last one closes it. Published messages are sent before, unless that takes longer than a second. */
 void fl_broker_unref(struct fl_broker *broker);
 
 /** Never waits. LIMIT: it was dropped. */
 OT_MUST_CHECK struct ot_err *fl_broker_publish(struct fl_broker *broker, const char *subject,
 					       const char *reply, const void *data, size_t len);
-/** Has the server what was published and subscribed so far? Waits at most @p ms. */
+/** Has the server received all publications and subscriptions so far? Waits at most @p ms. */
 bool fl_broker_flush(struct fl_broker *broker, int ms);
 /** A unique subject for answers. */
 void fl_broker_own_subject(char ret[FL_BROKER_SUBJECT]);
@@ -58,9 +58,9 @@ OT_MUST_CHECK struct ot_err *fl_inbox_open(struct fl_broker *broker, const char 
 void fl_inbox_close(struct fl_inbox *inbox);
 /** The next message, borrowed until the next call; false: there is none now. */
 bool fl_inbox_next(struct fl_inbox *inbox, struct fl_broker_message *ret);
-/** Readable while there is one. */
+/** Readable while a message waits. */
 int fl_inbox_fd(const struct fl_inbox *inbox);
-/** Messages that found no room. */
+/** Number of messages dropped for lack of room. */
 uint64_t fl_inbox_dropped(struct fl_inbox *inbox);
 
 /** A carrier of packets: those for the other side go to @p out, those for this side come from @p in. A broker

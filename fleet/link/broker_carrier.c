@@ -13,7 +13,7 @@ struct carrier {
 	char out[FL_BROKER_SUBJECT];
 };
 
-/* What is not taken is lost, and sent again: that a broker is slow or gone is no error. */
+/* A packet that is not accepted is lost, and sent again: a slow or lost broker is not an error. */
 static struct ot_err *send(struct fl_carrier *base, const void *packet, size_t len)
 {
 	struct carrier *c = (struct carrier *)base;
@@ -30,7 +30,7 @@ static struct ot_err *receive(struct fl_carrier *base, const void **ret, size_t 
 	*ret_len = 0;
 	while (fl_inbox_next(c->inbox, &m)) {
 		if (!m.len)
-			continue; /* which would mean that there is none */
+			continue; /* a length of 0 would mean that there is none */
 		*ret = m.data;
 		*ret_len = m.len;
 		break;

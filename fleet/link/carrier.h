@@ -17,27 +17,27 @@ struct fl_carrier;
 
 struct fl_carrier_ops {
 	const char *name; /* "pipe", "nats" */
-	/* What send() has taken arrives, in order, and while busy() says no it takes everything. Then the
-	 * link sends nothing again, however slow the other side is. */
+	/* Accepted packets arrive, in order, and while busy() is false every packet is accepted. The link
+	 * then never resends, however slow the other side is. */
 	bool is_reliable;
-	/** Never waits: a packet that can't be taken now is lost, and the link sends it again. An error:
+	/** Never waits: a packet that can't be accepted now is lost, and the link sends it again. An error:
 	 * nothing can be sent any more. */
 	struct ot_err *(*send)(struct fl_carrier *c, const void *packet, size_t len);
-	/** Is an earlier packet still on its way out? Then nothing is sent until the descriptor says that
-	 * more can be. NULL: never. */
+	/** Is an earlier packet still being sent? Then nothing is sent until the descriptor is writable.
+	 * NULL: never. */
 	bool (*busy)(struct fl_carrier *c);
 	/** The next packet, borrowed until the next call; *ret_len 0: there is none now. GUEST_GONE is never
 	 * used; OS: the other end closed the connection. */
 	struct ot_err *(*receive)(struct fl_carrier *c, const void **ret, size_t *ret_len);
 	/** Readable when receive() may have a packet; and writable, if *ret_out, when more can be sent. */
 	int (*fd)(struct fl_carrier *c, bool *ret_out);
-	/** What is said besides packets, as by ssh of why it ends, goes to @p say, from within receive():
-	 * lines of another's choice, without controls. NULL: nothing is. */
+	/** Text besides packets, such as ssh's reason for ending, goes to @p say, from within receive():
+	 * lines of unknown content, without control characters. NULL: there is none. */
 	void (*listen)(struct fl_carrier *c, void (*say)(void *arg, const char *line), void *arg);
 	void (*destroy)(struct fl_carrier *c);
 };
 
-/* A carrier's own state begins with this. */
+/* The first member of a carrier's own state. */
 struct fl_carrier {
 	const struct fl_carrier_ops *ops;
 };
@@ -46,7 +46,7 @@ struct fl_carrier {
  * the carrier's, also after an error; they may be the same socket. */
 OT_MUST_CHECK struct ot_err *fl_pipe_create(int in, int out, struct fl_carrier **ret);
 
-/** What has come over a pipe carrier and is no packet yet, or none; borrowed until its next receive(). */
+/** Bytes received by a pipe carrier that are not a packet yet; borrowed until its next receive(). */
 size_t fl_pipe_rest(const struct fl_carrier *c, const void **ret);
 
 /** ssh.c: run `ssh HOST outsight-serve --stdio` and talk to it; the process ends with the carrier. @p host as
@@ -54,8 +54,8 @@ size_t fl_pipe_rest(const struct fl_carrier *c, const void **ret);
  * HOST, split at spaces: FL_SSH_WORDS. */
 OT_MUST_CHECK struct ot_err *fl_ssh_create(const char *host, struct fl_carrier **ret);
 
-/* Without a terminal and its questions, for which no moment is good when there are several hosts, and without
- * options of the user's configuration that are for interactive sessions. */
+/* Without a terminal, because several hosts could ask at once, and without options of the user's
+ * configuration that are for interactive sessions. */
 #define FL_SSH_WORDS \
 	"ssh -T -o BatchMode=yes -o ConnectTimeout=10 -o RemoteCommand=none -o ClearAllForwardings=yes"
 

@@ -12,7 +12,7 @@
 #include "fleet/link/sending.h"
 #include "fleet/link/zeros.h"
 
-/* Packets that one poll takes: the other side can't hold its user there. */
+/* Packets that one poll takes, so that the other side can't keep its user there. */
 #define TAKEN_AT_ONCE (4 * FL_WINDOW)
 
 struct fl_link {
@@ -22,12 +22,12 @@ struct fl_link {
 	void *now_arg;
 	struct fl_sending sending;
 	struct fl_receiving receiving;
-	uint64_t sent_ns, heard_ns; /* when something was last */
-	bool owes;                  /* something came that is not acknowledged */
-	bool has_more;              /* packets may be left that poll did not take */
+	uint64_t sent_ns, heard_ns; /* time of the last packet */
+	bool owes;                  /* received data is not acknowledged yet */
+	bool has_more;              /* packets may be waiting that poll did not take */
 	struct ot_buf packet, sealed, opened, packed, unpacked;
-	/* How it ended: each further poll says so again. */
-	enum ot_err_code failure; /* 0: it has not */
+	/* The error that ended it: each further poll returns it again. */
+	enum ot_err_code failure; /* 0: it has not ended */
 	int failure_errno;
 	char why[256];
 };
@@ -53,7 +53,7 @@ struct ot_err *fl_link_create(struct fl_carrier *carrier, struct fl_seal *seal, 
 	link->now = now ? now : monotonic;
 	link->now_arg = now_arg;
 	fl_sending_init(&link->sending, carrier->ops->is_reliable);
-	/* The first heartbeat goes at once: the other side learns that this end is alive. */
+	/* The first heartbeat is sent at once, so that the other side learns that this end is alive. */
 	link->owes = true;
 	link->sent_ns = link->heard_ns = link->now(now_arg);
 	*ret = link;
@@ -107,7 +107,7 @@ static struct ot_err *unpack(struct fl_link *link, struct fl_packet *p)
 	return NULL;
 }
 
-/* Take one packet as the carrier has it. */
+/* Take one packet from the carrier. */
 static struct ot_err *take(struct fl_link *link, const void *data, size_t len)
 {
 	struct fl_packet p;
@@ -144,7 +144,7 @@ static struct ot_err *take_all(struct fl_link *link)
 	return NULL;
 }
 
-/* Send a packet, of which number, turn and payload are given. */
+/* Send a packet with a given number, turn and payload. */
 static struct ot_err *send_packet(struct fl_link *link, struct fl_packet *p, uint64_t now)
 {
 	struct ot_buf *out = &link->packet;
@@ -189,7 +189,7 @@ static struct ot_err *send_due(struct fl_link *link)
 	return NULL;
 }
 
-/* Keep err, without what ot_err_os() puts behind a message. */
+/* Keep err, without the text that ot_err_os() appends. */
 static void keep_failure(struct fl_link *link, const struct ot_err *err)
 {
 	const char *message = ot_err_message(err);
@@ -224,7 +224,7 @@ struct ot_err *fl_link_poll(struct fl_link *link)
 		err = take_all(link);
 	if (!err) {
 		err = send_due(link);
-		/* It has closed: what it sent before is there. */
+		/* It has closed: everything that it sent before has been received. */
 		if (err)
 			ot_err_destroy(take_all(link));
 	}
@@ -238,7 +238,7 @@ bool fl_link_receive(struct fl_link *link, enum fl_kind *ret_kind, const void **
 	uint64_t taken = link->receiving.taken;
 
 	fl_receiving_release(&link->receiving);
-	/* What it may say of the stream, fl_link_poll() says. */
+	/* Errors of the stream are returned by fl_link_poll(). */
 	ot_err_destroy(fl_receiving_advance(&link->receiving));
 	if (link->receiving.taken != taken)
 		link->owes = true;
@@ -260,7 +260,7 @@ uint64_t fl_link_due_ns(const struct fl_link *link)
 
 	if (link->failure || link->has_more || fl_receiving_waits(&link->receiving))
 		return now;
-	/* Until something can be sent there is nothing to do, and that wakes its user. */
+	/* Nothing is due until something can be sent, and that event wakes the user. */
 	if (is_busy(link))
 		return now + FL_HEARTBEAT_NS;
 	due = link->owes ? 0 : link->sent_ns + FL_HEARTBEAT_NS;

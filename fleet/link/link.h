@@ -34,15 +34,15 @@ OT_MUST_CHECK struct ot_err *fl_link_create(struct fl_carrier *carrier, struct f
 					    uint64_t (*now)(void *arg), void *now_arg, struct fl_link **ret);
 void fl_link_destroy(struct fl_link *link);
 
-/** Queue a message (copied); it goes with the next fl_link_poll(), which is due at once. LIMIT: over
- * FL_MESSAGE_MAX. */
+/** Queue a message (copied). The next fl_link_poll(), due at once, sends it. LIMIT: over FL_MESSAGE_MAX. */
 OT_MUST_CHECK struct ot_err *fl_link_send(struct fl_link *link, enum fl_kind kind, const void *data,
 					  size_t len);
-/** Bytes of messages that are not acknowledged yet, with eight more for each. */
+/** Bytes of unacknowledged messages, with eight more for each. */
 size_t fl_link_pending(const struct fl_link *link);
 
-/** Take what has come, acknowledge it, send what is due. OS: the other end closed the connection (what it
- * sent before can still be received); BAD_DATA: it speaks something else. Once it has failed, always. */
+/** Receive packets, acknowledge them, send what is due. OS: the other end closed the connection (messages
+ * that it sent before can still be received); BAD_DATA: it violates the protocol. After a failure, always the
+ * same error. */
 OT_MUST_CHECK struct ot_err *fl_link_poll(struct fl_link *link);
 /** The next message, borrowed until the next call of fl_link_receive() or fl_link_poll(). False: there is
  * none now. */
@@ -50,12 +50,12 @@ bool fl_link_receive(struct fl_link *link, enum fl_kind *ret_kind, const void **
 
 /** The descriptor for poll(2), and the events to wait for. */
 int fl_link_fd(struct fl_link *link, short *ret_events);
-/** When there is something to do at the latest, by the link's clock: to poll, or to receive a message that
- * came with an earlier poll. */
+/** The latest time, by the link's clock, at which something is due: to poll, or to receive a message of an
+ * earlier poll. */
 uint64_t fl_link_due_ns(const struct fl_link *link);
-/** Since when nothing was heard, ns. Over FL_LEASE_NS: the other side is lost. */
+/** Time since the last packet, ns. Over FL_LEASE_NS: the other side is lost. */
 uint64_t fl_link_silence_ns(const struct fl_link *link);
-/** Packets that were sent again, and those that came twice. */
+/** Number of packets that were sent again, and that arrived twice. */
 void fl_link_counts(const struct fl_link *link, uint64_t *ret_again, uint64_t *ret_twice);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libnats by dlopen(), under the name of the library that this was built with: its functions change with it.
- */
+/* libnats by dlopen(), under the name of the library that this was built with, because its functions change
+ * with that name. */
 #include "fleet/link/nats_library.h"
 
 #include <dlfcn.h>

@@ -27,6 +27,6 @@ bool fl_packet_get(const void *data, size_t len, struct fl_packet *ret)
 		return false;
 	ret->is_packed = magic == FL_PACKET_MAGIC_PACKED;
 	ret->payload = (struct fl_bytes){ .data = r.at, .len = (uint32_t)(r.end - r.at) };
-	/* A number has a stretch, and a stretch a number. */
+	/* A number and a stretch come together. */
 	return (ret->number != 0) == (ret->payload.len != 0);
 }

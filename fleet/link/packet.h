@@ -24,11 +24,11 @@
 #define FL_PAYLOAD_MAX   (FL_PACKET_MAX - FL_PACKET_HEADER - FL_SEAL_OVERHEAD)
 
 struct fl_packet {
-	uint32_t mask;   /* bit i: the number taken + 1 + i has come, too */
-	uint64_t number; /* from 1 on; 0: no stretch, the packet only acknowledges */
+	uint32_t mask;   /* bit i: the number taken + 1 + i has arrived, too */
+	uint64_t number; /* from 1 on; 0: no stretch, only an acknowledgement */
 	uint64_t turn;   /* from 1 on */
-	uint64_t taken;  /* all numbers up to it have come */
-	uint64_t heard;  /* the highest turn of the other side's that has come */
+	uint64_t taken;  /* all numbers up to it have arrived */
+	uint64_t heard;  /* the highest turn received from the other side */
 	struct fl_bytes payload;
 	bool is_packed; /* the payload's zeros are left out */
 };
@@ -40,7 +40,7 @@ static inline bool fl_packet_is_magic(uint32_t magic)
 
 /** Append it to @p out. */
 void fl_packet_put(struct ot_buf *out, const struct fl_packet *p);
-/** What @p data is; the payload stays borrowed. False: no packet of a link. */
+/** Parse @p data; the payload stays borrowed. False: not a packet of a link. */
 bool fl_packet_get(const void *data, size_t len, struct fl_packet *ret);
 
 #endif

@@ -23,9 +23,9 @@ struct pipe_carrier {
 	bool is_socket;     /* out */
 	bool is_broken;     /* nothing can be written any more */
 	bool waits;         /* epoll waits for out */
-	struct ot_buf left; /* of a packet that was written in part, from `left_at` on */
+	struct ot_buf left; /* rest of a partly written packet, from `left_at` on */
 	size_t left_at;
-	size_t got, got_at; /* bytes in room, and how many of them were handed out */
+	size_t got, got_at; /* bytes in room, and the number of them that were returned */
 	uint8_t room[ROOM_MAX];
 };
 
@@ -64,7 +64,7 @@ static ssize_t write_parts(const struct pipe_carrier *p, struct iovec *parts, in
 	return written;
 }
 
-/* Write as much as goes without waiting; how many bytes that was. */
+/* Write as many bytes as possible without waiting; returns their number. */
 static size_t write_some(struct pipe_carrier *p, struct iovec *parts, int n)
 {
 	ssize_t written;
@@ -79,7 +79,7 @@ static size_t write_some(struct pipe_carrier *p, struct iovec *parts, int n)
 	return 0;
 }
 
-/* With two descriptors, ask for the second one's events only while they mean something. */
+/* With two descriptors, request the second one's events only while they are needed. */
 static void update_waiting(struct pipe_carrier *p)
 {
 	struct epoll_event event = { .events = EPOLLOUT };
@@ -129,14 +129,14 @@ static struct ot_err *op_send(struct fl_carrier *c, const void *packet, size_t l
 			ot_buf_append(&p->left, length + n, LENGTH - n);
 		n = n > LENGTH ? n - LENGTH : 0;
 		ot_buf_append(&p->left, (const uint8_t *)packet + n, len - n);
-		/* Half a packet can't be taken back. */
+		/* A partly written packet can't be revoked. */
 		p->is_broken |= p->left.failed;
 		update_waiting(p);
 	}
 	return p->is_broken ? closed() : NULL;
 }
 
-/* The length of the packet that begins at what is in the room; 0: it is not known yet. */
+/* The length of the first packet in the room; 0: not known yet. */
 static size_t length_here(const struct pipe_carrier *p)
 {
 	size_t len = 0;

@@ -48,7 +48,7 @@ static struct fl_queued *copy(const struct fl_broker_message *m)
 	return item;
 }
 
-/* What a message costs, that of an empty one too. */
+/* The cost of a message, also of an empty one. */
 static size_t cost(const struct fl_queued *item)
 {
 	return item->message.len + sizeof(*item) + 2 * FL_BROKER_SUBJECT;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define MESSAGE_HEADER 8
-/* More memory than that is given back when the stream is empty. */
+/* Above this size, memory is freed when the stream is empty. */
 #define KEPT_MAX       ((size_t)1 << 20)
 
 void fl_receiving_deinit(struct fl_receiving *r)
@@ -15,7 +15,7 @@ void fl_receiving_deinit(struct fl_receiving *r)
 		ot_buf_deinit(&r->held[i]);
 }
 
-/* What the header of a message at `offset` says. */
+/* The header of the message at `offset`. */
 static void header_at(const struct fl_receiving *r, size_t offset, uint32_t *kind, uint32_t *len)
 {
 	struct fl_reader reader = fl_reader_of(r->stream.data + offset, MESSAGE_HEADER);
@@ -44,7 +44,7 @@ static struct ot_err *find_whole(struct fl_receiving *r)
 	return NULL;
 }
 
-/* While messages wait for a user who does not take them, no more than one of the largest is added to them. */
+/* While messages wait for a slow user, at most one of the largest size is added. */
 static bool has_room(const struct fl_receiving *r)
 {
 	return r->whole == r->at || r->stream.len - r->at < FL_MESSAGE_MAX;
@@ -76,7 +76,8 @@ struct ot_err *fl_receiving_put(struct fl_receiving *r, const struct fl_packet *
 		r->heard = p->turn;
 	if (!p->number)
 		return NULL;
-	/* An honest side has no more than a window under way, all of it behind what it knows to be taken. */
+	/* An honest peer has at most a window of unacknowledged packets, all of them after those it knows to
+	 * be received. */
 	if (p->number > r->taken + FL_WINDOW)
 		return ot_err_new(OT_ERR_BAD_DATA, "the other end sent more than its window");
 	if (p->number <= r->taken || held->len) {

@@ -10,15 +10,15 @@
 #include <stdint.h>
 
 struct fl_round_trip {
-	uint64_t smoothed, deviation; /* ns; 0: none was measured */
+	uint64_t smoothed, deviation; /* ns; 0: not measured yet */
 	uint64_t wait;                /* FL_RESEND_MIN_NS to FL_RESEND_MAX_NS */
 };
 
 void fl_round_trip_init(struct fl_round_trip *r);
-/** One took @p ns. Only what was sent once is measured: of a stretch that was sent again it is not known
- * which of the two was acknowledged. */
+/** A round trip took @p ns. Stretches that were sent twice are not measured, because the acknowledgement may
+ * be for either. */
 void fl_round_trip_measured(struct fl_round_trip *r, uint64_t ns);
-/** The wait was over before an acknowledgement came. */
+/** The wait ended without an acknowledgement. */
 void fl_round_trip_missed(struct fl_round_trip *r);
 
 #endif

@@ -24,7 +24,7 @@ struct ot_err *fl_seal_create(const uint8_t own_public[FL_KEY], const uint8_t ow
 	if (sodium_init() < 0)
 		return ot_err_new(OT_ERR_INTERNAL, "libsodium can't be used");
 
-	/* The operator is what crypto_kx calls the client. */
+	/* The operator is the client in crypto_kx's terms. */
 	int (*agree)(unsigned char *, unsigned char *, const unsigned char *, const unsigned char *,
 		     const unsigned char *) =
 	    is_operator ? crypto_kx_client_session_keys : crypto_kx_server_session_keys;

@@ -28,9 +28,9 @@ void fl_seal_destroy(struct fl_seal *seal);
 
 /** Append the sealed form of @p packet to @p out. */
 void fl_seal_close(struct fl_seal *seal, const void *packet, size_t len, struct ot_buf *out);
-/** The packet in @p sealed to @p out (cleared before). False: it is not the other end's. */
+/** Open @p sealed into @p out (cleared before). False: it is not the other end's. */
 bool fl_seal_open(struct fl_seal *seal, const void *sealed, size_t len, struct ot_buf *out);
-/** How many did not open. */
+/** The number of packets that did not open. */
 uint64_t fl_seal_refused(const struct fl_seal *seal);
 
 #endif

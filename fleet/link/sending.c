@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What is left of a buffer's front is given back when it is so much. */
+/* The unused front of a buffer is freed at this size. */
 #define KEPT_MAX ((size_t)1 << 20)
 
 void fl_sending_init(struct fl_sending *s, bool is_reliable)
@@ -29,7 +29,7 @@ struct ot_err *fl_sending_put(struct fl_sending *s, enum fl_kind kind, const voi
 	ot_buf_append(&s->waiting, data, len);
 	if (!s->waiting.failed)
 		return NULL;
-	/* A part of a message must not get into the stream. */
+	/* Never put a part of a message into the stream. */
 	s->waiting.len = before;
 	s->waiting.failed = false;
 	return ot_err_nomem();
@@ -63,7 +63,7 @@ static bool says_taken(const struct fl_packet *p, uint64_t number)
 	       (number - p->taken - 1 < FL_WINDOW && (p->mask >> (number - p->taken - 1) & 1));
 }
 
-/* Of several that have come the last one is measured: others may have waited there for their turn. */
+/* Of several acknowledged stretches the last one is measured: others may have waited for their turn there. */
 static void land_all(struct fl_sending *s, const struct fl_packet *p, uint64_t now)
 {
 	const struct fl_flight *last = NULL;
@@ -89,7 +89,7 @@ struct ot_err *fl_sending_taken(struct fl_sending *s, const struct fl_packet *p,
 {
 	if (p->taken >= s->next || p->heard > s->turn)
 		return ot_err_new(OT_ERR_BAD_DATA, "the other end acknowledges data that was not sent");
-	/* An older packet that comes late says less, but nothing false. */
+	/* An older packet that arrives late acknowledges less, but is still correct. */
 	land_all(s, p, now);
 	while (s->first < s->next && flight(s, s->first)->is_taken)
 		s->first++;
@@ -100,8 +100,9 @@ struct ot_err *fl_sending_taken(struct fl_sending *s, const struct fl_packet *p,
 	return NULL;
 }
 
-/* When a stretch counts as lost because later ones were heard: at once, but again only after a while. Else
- * who acknowledges nothing could have a window sent for each word that it says. UINT64_MAX: none were. */
+/* When a stretch counts as lost because later ones were acknowledged: at once, but again only after a while.
+ * Otherwise a peer that acknowledges nothing could make this side send a window for each of its packets.
+ * UINT64_MAX: no later ones were acknowledged. */
 static uint64_t overtaken_ns(const struct fl_sending *s, uint64_t number)
 {
 	const struct fl_flight *f = &s->flights[number % FL_WINDOW];
@@ -111,7 +112,7 @@ static uint64_t overtaken_ns(const struct fl_sending *s, uint64_t number)
 	return f->was_sent_again ? f->sent_ns + FL_RESEND_MIN_NS : 0;
 }
 
-/* What is to be sent again now; s->next: nothing is. */
+/* The next stretch to be sent again; s->next: none. */
 static uint64_t find_lost(const struct fl_sending *s, uint64_t now)
 {
 	uint64_t n = s->first;
@@ -121,7 +122,7 @@ static uint64_t find_lost(const struct fl_sending *s, uint64_t now)
 	return n == s->next && !s->is_reliable && now >= s->late_ns ? s->first : n;
 }
 
-/* Cut the next stretch off what waits. */
+/* Cut the next stretch off the waiting data. */
 static struct ot_err *cut(struct fl_sending *s, struct fl_flight *f)
 {
 	size_t len = waiting(s) < FL_PAYLOAD_MAX ? waiting(s) : FL_PAYLOAD_MAX;
@@ -148,8 +149,8 @@ static struct ot_err *cut(struct fl_sending *s, struct fl_flight *f)
 	return NULL;
 }
 
-/* A window begins behind what is in the stream there: what is held for its turn, acknowledged as it is, is in
- * it. */
+/* A window begins after the data in the peer's stream; held packets, although acknowledged, are in the
+ * window. */
 static bool is_open(const struct fl_sending *s)
 {
 	return s->next <= s->taken + FL_WINDOW;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A carrier through ssh: its standard input and output are a socket, which a pipe carrier speaks over, and
- * its standard error is a pipe, whose lines are shown with the host's name. */
+/* A carrier over ssh. A socket is its standard input and output, over which a pipe carrier runs. A pipe is
+ * its standard error, whose lines are shown with the host's name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,13 +18,13 @@
 #include "fleet/link/packet.h"
 
 #define WORDS_MAX   64
-/* How long ssh has to end when its input has ended, and then when it is told to. */
+/* Grace periods for ssh after its input has ended, and then after a signal. */
 #define PATIENCE_NS 500000000ull
-/* A packet's length and its magic: what does not have that is none. */
+/* A packet's length and its magic: bytes without them are not a packet. */
 #define BEGINNING   8
 #define QUOTED_MAX  60
 
-/* Of a shell, which sshd has run the command by. */
+/* Exit statuses of the shell by which sshd runs the command. */
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
 struct ssh_carrier {
@@ -32,9 +32,9 @@ struct ssh_carrier {
 	struct fl_carrier *pipe;
 	struct fl_lines lines;
 	int epoll;  /* of the pipe and the lines */
-	bool waits; /* it waits until the pipe can be written */
-	bool heard; /* a packet has come, so what answers is outsight-serve */
-	pid_t pid;  /* 0: it has ended */
+	bool waits; /* it waits until the pipe is writable */
+	bool heard; /* a packet was received, so outsight-serve answers */
+	pid_t pid;  /* 0: ssh has ended */
 	int status;
 	char *host;
 };
@@ -52,7 +52,7 @@ static void wait_until(struct ssh_carrier *s, uint64_t until)
 	while (s->pid) {
 		pid_t got = waitpid(s->pid, &s->status, WNOHANG);
 
-		/* An error: somebody else has waited for it. */
+		/* An error: another part of the process has waited for it. */
 		if (got == s->pid || (got < 0 && errno != EINTR))
 			s->pid = 0;
 		else if (ot_now_ns() >= until)
@@ -62,7 +62,7 @@ static void wait_until(struct ssh_carrier *s, uint64_t until)
 	}
 }
 
-/* Ask for the event that more can be written only while that means something. */
+/* Request the writable event only while it is needed. */
 static int update_waiting(struct ssh_carrier *s)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -87,8 +87,8 @@ static struct ot_err *op_send(struct fl_carrier *c, const void *packet, size_t l
 
 /* --- what comes ------------------------------------------------------------------------------------------ */
 
-/* Text that has come before the first packet: somebody else's than outsight-serve's, which has sent nothing
- * else. Less than a beginning is text once nothing follows. */
+/* Text before the first packet is not outsight-serve's, which has sent nothing else. An incomplete header
+ * counts as text once nothing follows. */
 static bool is_noise(const struct ssh_carrier *s, bool is_all)
 {
 	const void *data;
@@ -120,7 +120,7 @@ static struct ot_err *noise(const struct ssh_carrier *s)
 			  text);
 }
 
-/* What to do about ssh's end, as far as its status tells; "": nothing is known. */
+/* The remedy for ssh's end, by its status; "": unknown. */
 static const char *advice(const struct ssh_carrier *s)
 {
 	if (s->heard)
@@ -139,7 +139,7 @@ static const char *advice(const struct ssh_carrier *s)
 	}
 }
 
-/* ssh has closed, so it is about to end, and what it says of the reason is its status. @err is consumed. */
+/* ssh closed its output, so it is about to end, and its status gives the reason. @err is consumed. */
 static struct ot_err *why_closed(struct ssh_carrier *s, struct ot_err *err)
 {
 	wait_until(s, ot_now_ns() + PATIENCE_NS);
@@ -209,15 +209,15 @@ static void op_destroy(struct fl_carrier *c)
 	free(s);
 }
 
-/* The child, on its way to being ssh. Ctrl-C is the operator's process's to answer: it says STOP, for which
- * ssh is needed. ssh leaves what was ignored ignored. */
+/* The child that becomes ssh. Ctrl-C is for the operator's process, which sends STOP over ssh. ssh keeps
+ * ignored signals ignored. */
 static OT_NORETURN void become(char *const *argv, int sock, int said, int report)
 {
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGPIPE, SIG_DFL);
 	ot_signals_unblock();
-	/* they may be of those three */
+	/* they may be among those three */
 	sock = fcntl(sock, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	said = fcntl(said, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (dup2(sock, STDIN_FILENO) >= 0 && dup2(sock, STDOUT_FILENO) >= 0 && dup2(said, STDERR_FILENO) >= 0)
@@ -243,7 +243,7 @@ static struct ot_err *start(char *const *argv, int sock, int said, pid_t *ret_pi
 	int err = errno;
 
 	close(report[1]);
-	/* Nothing comes: exec() has closed it. */
+	/* End of file: exec() has closed it. */
 	ssize_t n = pid < 0 ? 0 : read(report[0], &failed, sizeof(failed));
 
 	close(report[0]);
@@ -257,7 +257,7 @@ static struct ot_err *start(char *const *argv, int sock, int said, pid_t *ret_pi
 	return NULL;
 }
 
-/* Words for the shell, options and what ends a line have no place in a host's name. */
+/* Shell words, options and line ends are not valid in a host's name. */
 static bool is_host(const char *host)
 {
 	const char *at = strrchr(host, '@');
@@ -269,7 +269,7 @@ static bool is_host(const char *host)
 	return host[0] && host[0] != '-' && name[0] && name[0] != '-';
 }
 
-/* Start what $OUTSIGHT_SSH has, or ssh; *words is cut up. */
+/* Start the command of $OUTSIGHT_SSH, or ssh; *words is split in place. */
 static struct ot_err *start_words(char *words, const char *host, int sock, int said, pid_t *ret_pid)
 {
 	char *argv[WORDS_MAX + 4], *rest = NULL;

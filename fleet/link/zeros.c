@@ -9,7 +9,7 @@
 /* Two bytes say that there is a run of zeros: a shorter one is not worth it. */
 #define RUN  3u
 
-/* How many zeros there are at @p p, up to @p most. */
+/* The number of zeros at @p p, up to @p most. */
 static size_t zeros(const uint8_t *p, size_t most)
 {
 	size_t n = 0;
@@ -30,7 +30,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How many bytes there are before the next run of zeros. */
+/* The number of bytes before the next run of zeros. */
 static size_t others(const uint8_t *p, size_t len)
 {
 	const size_t most = least(len, MOST);
@@ -69,7 +69,7 @@ bool fl_zeros_pack(const void *data, size_t len, struct ot_buf *out)
 	return true;
 }
 
-/* How many bytes the packed ones stand for; SIZE_MAX: they are none. */
+/* The unpacked size; SIZE_MAX: malformed. */
 static size_t unpacked_size(const uint8_t *p, size_t len, size_t max)
 {
 	size_t size = 0;
