@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Aggregations of several hosts, added up. Hosts' clauses are laid out by each host's kernel and options, so
- * which keys may be one is found by what they are made of: keys that are alike have one pattern, the clause
- * that came first, and the operator reads all of them by that one.
+ * Adds up aggregations of several hosts. Each host lays out its clauses by its own kernel and options, so
+ * keys are matched by their types. Matching keys have one pattern, the first clause that had it, and the
+ * operator reads all of them by that pattern.
  *
- * Keys with a process's addresses are each guest's own, here as everywhere: nothing is to be added up, and
- * they go on as their host's.
+ * Keys with addresses of a process belong to one guest: nothing is added up, and they are passed on as their
+ * host's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void put_number(struct ot_buf *out, uint64_t n)
 	ot_buf_append(out, &n, sizeof(n));
 }
 
-/* All that the operator needs to know of a key to print it. */
+/* Everything that the operator needs to print a key. */
 static void put_key(struct ot_buf *out, const struct dif_rec *rec, const struct dif_action *a)
 {
 	put_number(out, rec->offset);
@@ -83,7 +83,7 @@ static void put_likeness(struct ot_buf *out, const struct dif_clause *clause,
 		put_key(out, &layout->keys[i], &clause->actions[layout->keys[i].action]);
 }
 
-/* Whose clause, of which program of it, and the number there. */
+/* The host of the clause, its program, and the clause's number there. */
 struct whose {
 	struct fl_host *host;
 	uint32_t program, clause;
@@ -141,7 +141,7 @@ static struct ot_err *find_pattern(struct fl_merge *m, const struct whose *w, co
 	return *ret ? NULL : new_pattern(m, w, ecb, layout, ret);
 }
 
-/* Which of its keys have numbers of names, as its host has found it: by all of the host's program. */
+/* The keys that have numbers of names, as determined by the host from its whole program. */
 static struct ot_err *find_places(struct fl_merge *m, const struct whose *w, const struct vp_enabled *ecb,
 				  const struct dif_agg_layout *layout, struct fl_places *ret)
 {
@@ -221,7 +221,7 @@ static struct ot_err *on_aggregate(void *arg, const struct vp_aggregate *delta)
 	return taken ? NULL : fl_losses_add(&m->fold.losses, VP_DROP_AGGREGATION, 0, 1);
 }
 
-/* What is one host's alone is passed on as it came. */
+/* Data of one host only is passed on unchanged. */
 
 static struct ot_err *on_record(void *arg, const struct vp_record *r)
 {

@@ -21,14 +21,15 @@
 #include "fleet/operator/internal.h"
 #include "fleet/trust/sign.h"
 
-#define FL_MERGE_HOLD     (8u << 20)   /* bytes on their way to the operator: more, and the hosts wait */
-#define FL_MERGE_FLIGHT   (1u << 20)   /* … and sums are not added to them */
-#define FL_MERGE_AT_ONCE  (4u << 20)   /* bytes of sums before others have their turn */
-#define FL_MERGE_ENDINGS  100000000ull /* ends of hosts that come within this go behind the same sums */
+#define FL_MERGE_HOLD \
+	(8u << 20) /* bytes sent to the operator and not acknowledged, beyond which hosts wait */
+#define FL_MERGE_FLIGHT   (1u << 20)   /* … and beyond which no sums are added */
+#define FL_MERGE_AT_ONCE  (4u << 20)   /* bytes of sums until others have their turn */
+#define FL_MERGE_ENDINGS  100000000ull /* ends of hosts within this time follow the same sums */
 #define FL_MERGE_ANSWER   4000000000ull
 #define FL_MERGE_PROGRAMS (256u << 20) /* bytes of all hosts' distinct programs */
-/* Programs of the merger's own: fewer than an operator takes of one host. What finds no room is not folded,
- * and goes on as its host's. */
+/* The merger's own programs: fewer than an operator accepts from one host. An aggregation without room here
+ * is not folded, and is passed on as its host's. */
 #define FL_MERGE_OWN      (FL_PROGRAMS_MAX - 1)
 
 /* A PROGRAM as it came. */
@@ -37,11 +38,11 @@ struct fl_kept {
 	const uint8_t *data;
 	size_t len;
 	bool sent; /* to the operator, as some host's */
-	/* As the merger's own: by clause, whether it has an EPID, which is first_epid + the clause's number.
-	 * NULL: it was not sent. */
+	/* As the merger's own program: by clause, whether it has an EPID, which is first_epid + the clause's
+	 * number. NULL: it was not sent. */
 	uint8_t *announced;
 	uint32_t first_epid, nclauses;
-	struct fl_printed_keys printed; /* as_name NULL: not yet known */
+	struct fl_printed_keys printed; /* as_name NULL: not known yet */
 };
 
 struct fl_keeping {
@@ -67,22 +68,22 @@ struct fl_member_here {
 	struct ot_buf invitations[FL_INVITATIONS_MAX];
 	uint32_t ninvitations, next; /* of those, the next to be sent */
 	uint8_t digest[FL_DIGEST];   /* of the last one */
-	struct fl_carrier *carrier;  /* that waits for its host */
-	uint64_t until_ns;           /* its answer is waited for until then */
+	struct fl_carrier *carrier;  /* the message that waits for its host */
+	uint64_t until_ns;           /* deadline of its answer */
 
 	struct fl_host *host;
 	struct fl_kept *programs[FL_PROGRAMS_MAX]; /* as host->programs */
-	/* What of it the operator knows: */
+	/* The part that the operator has received: */
 	uint32_t nprograms;
 	size_t nnames;
 	struct ot_map enabled;
 
-	unsigned ending;    /* FL_ENDED or FL_GONE, which waits for the sums; 0: neither */
+	unsigned ending;    /* FL_ENDED or FL_GONE, to be sent after the sums; 0: neither */
 	struct ot_buf last; /* … and its body */
-	bool told;          /* the operator knows that it is over */
+	bool told;          /* the operator has received its end */
 };
 
-/* The clause whose keys others' are like: what an aggregation's data is for the operator. */
+/* The clause whose keys others match: it defines the aggregation's data for the operator. */
 struct fl_pattern {
 	struct vp_enabled ecb;
 	const struct dif_agg_layout *layout;
@@ -100,12 +101,12 @@ struct fl_fold {
 	struct fl_names names;
 	struct fl_losses losses;
 	struct ot_map layouts;  /* struct dif_agg_layout * → struct fl_folded */
-	struct ot_map patterns; /* what keys have to have in common → struct fl_pattern */
+	struct ot_map patterns; /* the properties that keys have in common → struct fl_pattern */
 	struct ot_arena arena;
 	struct ot_buf tuple, likeness;
 	uint32_t nown, next_epid;
-	uint64_t sent_ns;   /* when sums went out; 0: never */
-	bool alone;         /* since this was cleared, there was data that is its host's alone */
+	uint64_t sent_ns;   /* when sums were last sent; 0: never */
+	bool alone;         /* data of one host only was received since this was cleared */
 	bool said_overflow; /* of the names */
 };
 
@@ -114,15 +115,15 @@ struct fl_merge {
 	struct fl_link *link; /* the operator's */
 	uint64_t lease_ns;
 	int signals;             /* a descriptor; -1 */
-	char operator_name[256]; /* as it says itself */
-	struct dif_options opts; /* of RUN, as far as they are a merger's */
+	char operator_name[256]; /* the operator's name for itself */
+	struct dif_options opts; /* the options of RUN that concern a merger */
 	struct con_texts none;
 	struct fl_fleet *fleet;
 	struct fl_tap tap;
 	struct fl_inbox *answers;
 	char reply[FL_BROKER_SUBJECT];
-	uint64_t answer_ns; /* how long one is waited for: FL_MERGE_ANSWER */
-	unsigned forged;    /* answers that were not what they said */
+	uint64_t answer_ns; /* how long to wait for one: FL_MERGE_ANSWER */
+	unsigned forged;    /* forged or replayed answers */
 
 	struct fl_member_here members[FL_MEMBERS_MAX];
 	struct fl_member_here *by_host[FL_MEMBERS_MAX]; /* by index of struct fl_host */
@@ -132,41 +133,41 @@ struct fl_merge {
 	struct dif_program prog; /* the operator's */
 	struct ot_arena arena;
 	struct ot_buf of, list; /* being written */
-	uint64_t endings_ns;    /* when the first of the ends came that wait; 0: none waits */
+	uint64_t endings_ns;    /* when the first of the waiting ends was received; 0: none waits */
 
-	bool greeted, stopped; /* the operator has said HELLO, STOP */
-	bool broken;           /* its link is gone */
-	bool closing;          /* nothing is passed on any more */
-	int signal;            /* that has ended it; 0: none */
+	bool greeted, stopped; /* HELLO, STOP were received from the operator */
+	bool broken;           /* its link broke */
+	bool closing;          /* nothing is passed on from now on */
+	int signal;            /* the signal that ended it; 0: none */
 };
 
 /* merge.c */
 OT_MUST_CHECK struct ot_err *fl_merge_create(struct fl_link *link, const struct fl_merge_config *config,
 					     struct fl_merge **ret);
 void fl_merge_destroy(struct fl_merge *m);
-/** Whatever can be done now. Never waits. */
+/** Do everything that is possible now. Never waits. */
 OT_MUST_CHECK struct ot_err *fl_merge_step(struct fl_merge *m);
-/** Send a message; a failure of the link is kept in m->broken, and is none here. */
+/** Send a message. A failure of the link is kept in m->broken, and is not returned. */
 OT_MUST_CHECK struct ot_err *fl_merge_send(struct fl_merge *m, enum fl_kind kind, const void *data,
 					   size_t len);
-/** The same, of what was written. */
+/** The same for the message in the buffer. */
 OT_MUST_CHECK struct ot_err *fl_merge_send_buf(struct fl_merge *m, enum fl_kind kind,
 					       const struct ot_buf *body);
-/** The operator must not think that the merger is lost while hosts hand over much at once. */
+/** Keep the operator's lease while hosts deliver much at once. */
 void fl_merge_keep_alive(struct fl_merge *m);
 OT_MUST_CHECK struct ot_err *fl_merge_say(struct fl_merge *m, const char *text);
 
 /* members.c */
-/** MEMBER. BAD_DATA: it is none, or there is one like it. */
+/** Handle MEMBER. BAD_DATA: it is malformed, or a duplicate. */
 OT_MUST_CHECK struct ot_err *fl_members_take(struct fl_merge *m, const void *data, size_t len);
 /** Take answers, and invite those that have not answered in time. */
 OT_MUST_CHECK struct ot_err *fl_members_step(struct fl_merge *m);
 /** When the next attempt is due; UINT64_MAX: none. */
 uint64_t fl_members_due_ns(const struct fl_merge *m);
-/** It has a link now: @p carrier and @p seal (NULL) become the fleet's. */
+/** It has connected: @p carrier and @p seal (NULL) become the fleet's. */
 OT_MUST_CHECK struct ot_err *fl_members_join(struct fl_merge *m, struct fl_member_here *member,
 					     struct fl_carrier *carrier, struct fl_seal *seal);
-/** It is over, as @p ending says; behind the sums. */
+/** It ended as in @p ending, which is sent after the sums. */
 void fl_members_end(struct fl_merge *m, struct fl_member_here *member, enum fl_kind ending, const void *body,
 		    size_t len);
 /** The same as GONE. */
@@ -175,18 +176,18 @@ void fl_members_deinit(struct fl_merge *m);
 
 /* relay.c */
 void fl_relay_init(struct fl_merge *m);
-/** A message of a member's, as it is. */
+/** Pass on a member's message unchanged. */
 OT_MUST_CHECK struct ot_err *fl_relay_pass(struct fl_merge *m, const struct fl_member_here *member,
 					   enum fl_kind kind, const void *data, size_t len);
-/** OF: START or STOP for a member. BAD_DATA: something else. */
+/** Handle OF: START or STOP for a member. BAD_DATA: something else. */
 OT_MUST_CHECK struct ot_err *fl_relay_take(struct fl_merge *m, const void *data, size_t len);
-/** The ends that wait, once the sums are gone. */
+/** Send the waiting ends, after the sums. */
 OT_MUST_CHECK struct ot_err *fl_relay_endings(struct fl_merge *m);
 
 /* kept.c */
 void fl_keeping_init(struct fl_keeping *k);
 void fl_keeping_deinit(struct fl_keeping *k);
-/** The one copy of a PROGRAM. LIMIT: there are too many. */
+/** The single copy of a PROGRAM. LIMIT: there are too many. */
 OT_MUST_CHECK struct ot_err *fl_keeping_put(struct fl_keeping *k, const void *data, size_t len,
 					    struct fl_kept **ret);
 
@@ -194,20 +195,20 @@ OT_MUST_CHECK struct ot_err *fl_keeping_put(struct fl_keeping *k, const void *da
 OT_MUST_CHECK struct ot_err *fl_fold_init(struct fl_merge *m);
 void fl_fold_deinit(struct fl_fold *fold);
 struct vp_sink fl_fold_sink(struct fl_merge *m);
-/** What becomes of an aggregation. */
+/** The treatment of an aggregation. */
 OT_MUST_CHECK struct ot_err *fl_fold_of(struct fl_merge *m, const struct vp_enabled *ecb,
 					const struct dif_agg_layout *layout, const struct fl_folded **ret);
 
 /* sums.c */
-/** Have the merger's own clause of this program, @p p of host @p h, an EPID for the operator; 0: there is no
- * room for it. */
+/** Give the merger's own clause of this program, @p p of host @p h, an EPID for the operator; 0: no room for
+ * it. */
 OT_MUST_CHECK struct ot_err *fl_sums_epid(struct fl_merge *m, struct fl_host *h, struct fl_program_there *p,
 					  struct fl_kept *kept, uint32_t clause, uint32_t *ret);
-/** Names that no message had yet, if they are @p least bytes. */
+/** Send names that were not sent yet, if they have @p least bytes. */
 OT_MUST_CHECK struct ot_err *fl_sums_names(struct fl_merge *m, size_t least);
-/** Send sums, if they are due and the link has room. @p now: they are. */
+/** Send sums, if they are due, or @p now, and the link has room. */
 OT_MUST_CHECK struct ot_err *fl_sums_send(struct fl_merge *m, bool now);
-/** When they are; UINT64_MAX: there are none. */
+/** When they are due; UINT64_MAX: there are none. */
 uint64_t fl_sums_due_ns(const struct fl_merge *m);
 
 #endif

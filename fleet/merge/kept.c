@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hosts' PROGRAMs. Hosts of one kernel have the same one, which is kept once. */
+/* Hosts' PROGRAMs. Hosts with the same kernel have the same one, which is kept once. */
 #include <string.h>
 
 #include "fleet/merge/internal.h"

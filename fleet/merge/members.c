@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hosts that the operator has named: invited in its name, as many times as it has signed for, until one
- * answers. A host takes no invitation twice, so each attempt has its own. */
+/* The hosts that the operator named. They are invited on its behalf, once for each invitation that it signed,
+ * until they answer. A host accepts no invitation twice, so each attempt has its own. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,13 +11,13 @@
 
 /* --- MEMBER ------------------------------------------------------------------------------------------------ */
 
-/* One that is over may be asked again, under another number. */
+/* A host that ended may be asked again, under another number. */
 static bool is_here(const struct fl_member_here *member)
 {
 	return member->state == FL_MEMBER_INVITED || member->state == FL_MEMBER_JOINED;
 }
 
-/* What it says is in the name of subjects, and of a table. */
+/* Its text is used in the names of subjects, and of a table. */
 static struct ot_err *check(const struct fl_merge *m, const struct fl_member *wanted)
 {
 	if (!fl_name_is_valid(wanted->name))
@@ -34,7 +34,7 @@ static struct ot_err *check(const struct fl_merge *m, const struct fl_member *wa
 	return NULL;
 }
 
-/* What its clauses may do at the operator, and how often sums are wanted. */
+/* What its clauses may do at the operator, and the interval of sums. */
 static struct ot_err *read_run(struct fl_merge *m, const struct fl_member *wanted, struct ot_arena *arena)
 {
 	struct con_program items[FL_TEXTS_MAX];
@@ -152,7 +152,7 @@ void fl_members_deinit(struct fl_merge *m)
 
 /* --- invitations ------------------------------------------------------------------------------------------- */
 
-/* Listen before the host can speak. */
+/* Subscribe before the host can send. */
 static struct ot_err *listen_to(struct fl_merge *m, struct fl_member_here *member)
 {
 	char out[FL_BROKER_SUBJECT], in[FL_BROKER_SUBJECT], session[FL_SESSION_TEXT];
@@ -174,7 +174,7 @@ static struct ot_err *invite(struct fl_merge *m, struct fl_member_here *member)
 	member->until_ns = ot_now_ns() + m->answer_ns;
 	OT_TRY(listen_to(m, member));
 	snprintf(subject, sizeof(subject), "os.v1.run.%s", member->name);
-	/* what finds no room is lost, as if the broker had lost it */
+	/* without room it is lost, as if in the broker */
 	ot_err_destroy(
 	    fl_broker_publish(m->config->broker, subject, m->reply, invitation->data, invitation->len));
 	return NULL;
@@ -218,7 +218,7 @@ struct ot_err *fl_members_join(struct fl_merge *m, struct fl_member_here *member
 	return NULL;
 }
 
-/* As REFUSED of a host that had its link already. */
+/* Like REFUSED from a host that is connected. */
 static struct ot_err *refuse(struct fl_merge *m, struct fl_member_here *member,
 			     const struct fl_verdict *verdict, struct ot_arena *arena)
 {
@@ -258,7 +258,7 @@ static struct fl_member_here *find(struct fl_merge *m, const char *name)
 	return NULL;
 }
 
-/* What is wrong with an answer is its host's doing, or the broker's. */
+/* A wrong answer is its host's fault, or the broker's. */
 static struct ot_err *take_answer(struct fl_merge *m, const struct fl_broker_message *message,
 				  struct ot_arena *arena)
 {
@@ -275,7 +275,7 @@ static struct ot_err *take_answer(struct fl_merge *m, const struct fl_broker_mes
 		err = fl_answer_open(message->data, message->len, member->key, member->digest,
 				     m->config->public, m->config->secret, arena, &answer);
 	if (err) {
-		m->forged += ot_err_code(err) != OT_ERR_NOT_FOUND; /* which is of an attempt before */
+		m->forged += ot_err_code(err) != OT_ERR_NOT_FOUND; /* of an earlier attempt */
 		ot_err_destroy(err);
 		return NULL;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A merger's session: rounds of what the operator says, what hosts answer, and what goes out. The invariant:
- * however it ends (STOP, an operator that is silent or gone, a signal, an error), each host is told to stop,
- * and a host that does not hear it stops by its own lease.
+ * A merger's session: rounds of messages from the operator, messages from hosts, and output. The invariant:
+ * however it ends (STOP, an operator that is silent or lost, a signal, an error), each host is told to stop,
+ * and a host that is not reached stops when its own lease expires.
  */
 #include "fleet/merge/merge.h"
 
@@ -22,11 +22,11 @@
 #include "fleet/merge/internal.h"
 
 #define HELD_NS   100000000ull  /* how often the links of hosts that wait are polled */
-#define ENDING_NS 4000000000ull /* that hosts are waited for at the end: STOP may have to be sent again */
+#define ENDING_NS 4000000000ull /* the wait for hosts at the end: STOP may have to be sent again */
 
 /* --- sending -------------------------------------------------------------------------------------------------- */
 
-/* Hosts wait while their data would only wait here. */
+/* Hosts wait while their data could not be sent on. */
 static void set_held(struct fl_merge *m)
 {
 	m->fleet->held = !m->broken && !m->closing && fl_link_pending(m->link) > FL_MERGE_HOLD;
@@ -71,7 +71,7 @@ static struct ot_err *send_hello(struct fl_merge *m)
 	return fl_merge_send_buf(m, FL_HELLO, &out);
 }
 
-/* The guest that the sums are of. */
+/* The guest that stands for the sums. */
 static struct ot_err *send_guest(struct fl_merge *m)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf out = { 0 };
@@ -102,14 +102,14 @@ static struct ot_err *take_hello(struct fl_merge *m, const void *data, size_t le
 				  "same release",
 				  m->config->name, FL_PROTOCOL, hello.protocol);
 	snprintf(m->operator_name, sizeof(m->operator_name), "%s", hello.name);
-	m->fleet->greeting = m->operator_name; /* it is who traces */
+	m->fleet->greeting = m->operator_name; /* the operator traces */
 	m->greeted = true;
 	snprintf(line, sizeof(line), "merging begins: hosts are invited on behalf of %s", m->operator_name);
 	log_line(m, line);
 	return send_guest(m);
 }
 
-/* A host whose aggregations are others than the operator's is out of the session. */
+/* A host whose aggregations differ from the operator's leaves the session. */
 static void bind_hosts(struct fl_merge *m)
 {
 	for (uint32_t i = 0; i < m->fleet->nhosts; i++) {
@@ -164,7 +164,7 @@ static struct ot_err *dispatch(struct fl_merge *m, enum fl_kind kind, const void
 	}
 }
 
-/* An operator that has gone, has lost its network or speaks nonsense ends the session. */
+/* An operator that disconnects, loses its network or violates the protocol ends the session. */
 static void poll_link(struct fl_merge *m)
 {
 	if (m->broken)
@@ -216,7 +216,7 @@ struct ot_err *fl_merge_step(struct fl_merge *m)
 	if (is_over(m))
 		return NULL;
 	OT_TRY(fl_members_step(m));
-	OT_TRY(fl_fleet_take(m->fleet, &exited, &status)); /* that a host has called exit(), ENDED says */
+	OT_TRY(fl_fleet_take(m->fleet, &exited, &status)); /* ENDED reports a host's exit() */
 	OT_TRY(fl_sums_send(m, false));
 	OT_TRY(fl_relay_endings(m));
 	poll_link(m);
@@ -243,7 +243,7 @@ static uint64_t due_ns(const struct fl_merge *m)
 	return due;
 }
 
-/* Hosts that wait are not listened to. */
+/* Waiting hosts are not read. */
 static void wait_for(struct fl_merge *m)
 {
 	struct pollfd fds[] = { { .fd = -1, .events = POLLIN },
@@ -290,7 +290,7 @@ static void tell_forged(struct fl_merge *m)
 	ot_err_destroy(fl_merge_say(m, text));
 }
 
-/* *ret_lost: of all hosts, how many have not ended by themselves. */
+/* *ret_lost: the number of hosts that did not end by themselves. */
 static uint32_t count_hosts(const struct fl_merge *m, uint32_t *ret_lost)
 {
 	uint32_t n = 0;
@@ -321,12 +321,12 @@ static void drop_messages(struct fl_merge *m)
 	size_t len;
 
 	poll_link(m);
-	/* a message that is left would be due for ever */
+	/* an unread message would be due for ever */
 	while (!m->broken && fl_link_receive(m->link, &kind, &data, &len))
 		;
 }
 
-/* Until the operator has everything, and every host has ended. */
+/* Wait until the operator has received everything, and every host has ended. */
 static void settle(struct fl_merge *m)
 {
 	const uint64_t until = ot_now_ns() + ENDING_NS;
@@ -356,7 +356,7 @@ static int finish(struct fl_merge *m, struct ot_err *err)
 	const bool lost_operator = m->broken;
 	const bool failed = err || lost_operator || m->signal;
 
-	if (err || m->signal) /* what has come is not the merger's */
+	if (err || m->signal) /* messages that were received are not for the merger */
 		ot_err_destroy(fl_sums_send(m, true));
 	tell_forged(m);
 	m->closing = true;

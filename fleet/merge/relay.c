@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is one host's: passed on as it came, once fl_host has found it right. PROGRAM, ENABLED and NAMES wait
- * until a message refers to them, so that a program which only aggregates costs the operator nothing for each
- * probe of each host; the end of a host waits for the sums that have its last data.
+ * Passes on the data of one host unchanged, after fl_host has checked it. PROGRAM, ENABLED and NAMES wait
+ * until a message refers to them: a program that only aggregates costs the operator nothing for each probe of
+ * each host. The end of a host waits for the sums that include its last data.
  */
 #include <string.h>
 
@@ -25,7 +25,8 @@ struct ot_err *fl_relay_pass(struct fl_merge *m, const struct fl_member_here *me
 
 /* --- what a message refers to -------------------------------------------------------------------------------- */
 
-/* Hosts of one kernel have one program: the operator needs each before it can compile its own. */
+/* Hosts with the same kernel have the same program: the operator needs each one before it can compile its
+ * own. */
 static struct ot_err *take_program(struct fl_merge *m, struct fl_member_here *member, const void *data,
 				   size_t len)
 {
@@ -41,7 +42,7 @@ static struct ot_err *take_program(struct fl_merge *m, struct fl_member_here *me
 	return fl_relay_pass(m, member, FL_PROGRAM, data, len);
 }
 
-/* The last one has the clauses of those before. */
+/* The last one includes the clauses of the earlier ones. */
 static struct ot_err *pass_program(struct fl_merge *m, struct fl_member_here *member)
 {
 	const uint32_t n = member->host->nprograms;
@@ -84,7 +85,7 @@ static struct ot_err *pass_names(struct fl_merge *m, struct fl_member_here *memb
 	return pass_list(m, member, FL_NAMES, &m->list, 1);
 }
 
-/* The element of an EPID that the operator does not know is added to m->list. */
+/* Add the element of an EPID that the operator does not know to m->list. */
 static struct ot_err *want(struct fl_merge *m, struct fl_member_here *member, uint32_t epid)
 {
 	const struct vp_enabled *ecb = ot_map_get(&member->host->enabled, &epid, sizeof(epid));
@@ -122,7 +123,7 @@ static struct ot_err *pass_wanted(struct fl_merge *m, struct fl_member_here *mem
 
 /* --- data ---------------------------------------------------------------------------------------------------- */
 
-/* The message was read before: its elements are right. */
+/* The message was checked before: its elements are valid. */
 static struct ot_err *want_all(struct fl_merge *m, struct fl_member_here *member, enum fl_kind kind,
 			       const void *data, size_t len, struct ot_arena *arena)
 {
@@ -164,7 +165,7 @@ static struct ot_err *pass_data(struct fl_merge *m, struct fl_member_here *membe
 	return err;
 }
 
-/* Is it one that was not folded? */
+/* Was it not folded? */
 static struct ot_err *is_alone(struct fl_merge *m, struct fl_member_here *member,
 			       const struct fl_aggregate *a, bool *ret)
 {
@@ -182,7 +183,7 @@ static struct ot_err *is_alone(struct fl_merge *m, struct fl_member_here *member
 	return NULL;
 }
 
-/* The elements that were not folded, and what they refer to. */
+/* The elements that were not folded, and the definitions that they refer to. */
 static struct ot_err *pick_alone(struct fl_merge *m, struct fl_member_here *member, const void *data,
 				 size_t len, struct ot_buf *out)
 {
@@ -281,7 +282,7 @@ void fl_relay_init(struct fl_merge *m)
 
 /* --- from the operator ---------------------------------------------------------------------------------------- */
 
-/* To a host whose link may have failed just now. */
+/* To a host whose link may just have failed. */
 static struct ot_err *told(struct fl_host *h, struct ot_err *err)
 {
 	if (!err || ot_err_code(err) == OT_ERR_NO_MEMORY)
@@ -325,7 +326,7 @@ struct ot_err *fl_relay_take(struct fl_merge *m, const void *data, size_t len)
 	if (member->state == FL_MEMBER_NONE || of.body.len || (of.kind != FL_START && of.kind != FL_STOP))
 		return ot_err_new(OT_ERR_BAD_DATA, "%s that is not for a host", fl_kind_name(of.kind));
 	if (member->state == FL_MEMBER_OVER)
-		return NULL; /* which the operator is about to hear */
+		return NULL; /* the operator is about to receive its end */
 	return of.kind == FL_START ? start(m, member->host) : stop(m, member);
 }
 
@@ -343,7 +344,7 @@ static struct ot_err *pass_ending(struct fl_merge *m, struct fl_member_here *mem
 				 : fl_relay_pass(m, member, FL_ENDED, member->last.data, member->last.len);
 }
 
-/* Is there a host whose end may follow soon? */
+/* May the end of another host follow soon? */
 static bool is_any_left(const struct fl_merge *m)
 {
 	for (uint32_t i = 0; i < FL_MEMBERS_MAX; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sums of all hosts, as the merger's own PROGRAM, ENABLED, NAMES and AGGREGATES: what they mean first. */
+/* Sends the sums of all hosts, as the merger's own PROGRAM, ENABLED, NAMES and AGGREGATES: definitions
+ * first. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -16,7 +17,7 @@ static bool aggregates(const struct dif_clause *clause)
 	return false;
 }
 
-/* A clause that the operator would not take of a host it would not take of a merger: it is left out. */
+/* A clause that the operator would reject from a host it would reject from a merger: it is omitted. */
 static struct ot_err *check(struct fl_host *h, struct fl_program_there *p, uint32_t clause, bool *ret)
 {
 	*ret = false;
@@ -33,7 +34,7 @@ static struct ot_err *check(struct fl_host *h, struct fl_program_there *p, uint3
 
 static struct ot_err *put_enabled(struct fl_merge *m, const struct fl_kept *kept, uint32_t clause)
 {
-	/* of no probe alone; the guest is the one that stands for the merger */
+	/* of no single probe; the guest is the one that stands for the merger */
 	const struct fl_enabled e = { kept->first_epid + clause, clause, 0, 0, "", "", "", "" };
 
 	fl_put_enabled(&m->list, &e);
@@ -47,7 +48,7 @@ static struct ot_err *put_enabled(struct fl_merge *m, const struct fl_kept *kept
 	return err;
 }
 
-/* Once for each program: an EPID for each clause of it that aggregates. */
+/* Once for each program: give each of its aggregating clauses an EPID. */
 static struct ot_err *announce(struct fl_merge *m, struct fl_host *h, struct fl_program_there *p,
 			       struct fl_kept *kept)
 {
@@ -146,7 +147,7 @@ struct ot_err *fl_sums_send(struct fl_merge *m, bool now)
 
 uint64_t fl_sums_due_ns(const struct fl_merge *m)
 {
-	/* a link that is full wakes its user when it is not */
+	/* a full link wakes its user when it has room */
 	if (!m->has_fold || is_full(m) || (!m->fold.gather.nkeys && !m->fold.losses.n))
 		return UINT64_MAX;
 	return m->fold.sent_ns + m->opts.aggrate_ns;
