@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A merger is lost: its hosts begin again with another one, or with this process itself. What has counted
- * there until now ends by itself: the merger, if it lives, stops its hosts when it has not heard of this end
- * for a lease, and hosts end when they have not heard of a dead one for as long. So after a lease, which
- * began when the merger was heard last, and a bit they are asked anew. If a merger dies while it is cut off,
- * its hosts may be traced twice for some seconds, and counted once: nothing of the old session can come here.
+ * Restarts the hosts of a lost merger with another one, or with this process itself. The old sessions end by
+ * themselves: a merger that still runs stops its hosts when it has received nothing from this side for a
+ * lease, and hosts end when they have received nothing from a dead one for as long. So the hosts are invited
+ * again a little more than a lease after the merger was last heard. If a merger is cut off and then dies, its
+ * hosts may be traced twice for some seconds, but are counted once: no data of the old session arrives here.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -20,8 +20,8 @@
 struct fl_again {
 	struct fl_host *h;
 	struct fl_host *merger; /* NULL: directly */
-	uint64_t at_ns;         /* when it is asked, or again if it does not answer */
-	uint64_t until_ns;      /* when it has to have begun; 0: it was not asked */
+	uint64_t at_ns;         /* when it is invited, or invited again if it does not answer */
+	uint64_t until_ns;      /* deadline of its start; 0: it was not invited */
 	unsigned attempts;
 };
 
@@ -65,7 +65,7 @@ static bool choose(struct fl_fleet *fleet, struct fl_host **ret)
 
 /* --- a merger is lost --------------------------------------------------------------------------------------- */
 
-/* What became of its hosts. */
+/* The outcome for its hosts. */
 struct outcome {
 	uint32_t moved, direct, lost;
 	const struct fl_host *to[FL_MERGERS_MAX];
@@ -84,7 +84,7 @@ static void note(struct outcome *o, const struct fl_host *merger)
 	o->moved++;
 }
 
-/* A new entry of the table, as what the old one has handed over still has its names. */
+/* A new entry of the table, because data of the old one still refers to its names. */
 static struct ot_err *begin_anew(struct fl_host *old, struct fl_host *merger)
 {
 	struct fl_fleet *fleet = old->fleet;
@@ -109,7 +109,7 @@ static void move(struct fl_host *old, struct outcome *o)
 	bool may = !old->fleet->is_stopping && old->fleet->calling && choose(old->fleet, &to);
 	struct ot_err *err = may ? begin_anew(old, to) : NULL;
 
-	if (!may || err) { /* that is said of all together */
+	if (!may || err) { /* one message reports all of them */
 		fl_host_end(old, FL_HOST_LOST);
 		fl_host_disconnect(old);
 		o->lost++;
@@ -138,7 +138,7 @@ static void put_outcome(const struct outcome *o, struct ot_buf *out)
 		ot_buf_printf(out, "%s %u are lost", o->n || o->direct ? "," : "", o->lost);
 }
 
-/* What hosts had counted before its last sums came has at most once the time between two of theirs to go. */
+/* Counts from before its last sums took at most the time between two sums to arrive. */
 static void put_since(const struct fl_host *merger, struct ot_buf *out)
 {
 	const uint64_t now = ot_now_ns(), summed = fl_merger_summed_ns(merger);
@@ -176,7 +176,7 @@ void fl_merger_lost(struct fl_host *merger, const char *why)
 
 static struct ot_err *watch_answers(struct fl_fleet *fleet)
 {
-	/* of none of the hosts: it wakes, no more */
+	/* not of a host: it only wakes */
 	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = UINT32_MAX };
 
 	if (fleet->has_answers)
@@ -205,7 +205,7 @@ static struct ot_err *ask(struct fl_again *a)
 {
 	const uint64_t now = ot_now_ns();
 
-	/* that one may be lost too meanwhile */
+	/* that merger may be lost by now, too */
 	if (a->merger && fl_host_is_over(a->merger) && !choose(a->h->fleet, &a->merger)) {
 		fl_host_lose(a->h, "no merger has room for it");
 		return NULL;
@@ -278,7 +278,7 @@ struct ot_err *fl_fleet_go_on_again(struct fl_fleet *fleet)
 			OT_TRY(ask(a));
 		else if (!has_begun(a) && a->until_ns && now >= a->until_ns)
 			fl_host_lose(a->h, "it has not restarted within half a minute");
-		a = &fleet->again[i]; /* a merger that was lost by that has made it longer */
+		a = &fleet->again[i]; /* a merger that was lost meanwhile may have made it longer */
 		if (has_begun(a))
 			*a = fleet->again[--fleet->nagain];
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a host's messages come from and go to: a link of its own, or the link of the merger that collects
- * from it (merger.c), which hands over what came for it and by which it has no time of its own.
+ * The path of a host's messages: a link of its own, or the link of the merger that collects from it
+ * (merger.c), which delivers the host's messages and has the deadlines.
  */
 #ifndef FLEET_OPERATOR_CHANNEL_H
 #define FLEET_OPERATOR_CHANNEL_H
@@ -12,9 +12,9 @@ struct fl_channel;
 
 struct fl_channel_ops {
 	struct ot_err *(*send)(struct fl_channel *c, enum fl_kind kind, const void *data, size_t len);
-	/** Bytes that were sent and are not acknowledged. */
+	/** Bytes that are sent and not acknowledged. */
 	size_t (*pending)(const struct fl_channel *c);
-	/** As of a link. NULL: what comes is handed over. */
+	/** As of a link. NULL: messages are delivered by the merger. */
 	struct ot_err *(*poll)(struct fl_channel *c);
 	bool (*receive)(struct fl_channel *c, enum fl_kind *ret_kind, const void **ret_data, size_t *ret_len);
 	int (*fd)(struct fl_channel *c, short *ret_events);
@@ -23,7 +23,7 @@ struct fl_channel_ops {
 	void (*destroy)(struct fl_channel *c);
 };
 
-/* A channel's own state begins with this. */
+/* The first member of a channel's own state. */
 struct fl_channel {
 	const struct fl_channel_ops *ops;
 };
@@ -38,7 +38,7 @@ static inline void fl_channel_destroy(struct fl_channel *c)
 		c->ops->destroy(c);
 }
 
-/** Has it a descriptor and times of its own? */
+/** Does it have a descriptor and deadlines of its own? */
 static inline bool fl_channel_is_link(const struct fl_channel *c)
 {
 	return c && c->ops->poll;

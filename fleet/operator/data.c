@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A host's data into the sink: each number in it is one of the host's own, or there is none. */
+/* Passes a host's data to the sink: each number in it must be one that the host has defined. */
 #include <string.h>
 
 #include "base/clock.h"
 #include "fleet/operator/internal.h"
 
-/* What the host says is wrong, or what came of handing it on. */
+/* The error of wrong data, or of the sink. */
 static struct ot_err *bad(const char *what)
 {
 	return ot_err_new(OT_ERR_BAD_DATA, "%s that its program does not have", what);

@@ -13,7 +13,7 @@
 #include "fleet/operator/follow.h"
 #include "fleet/operator/nats.h"
 
-#define TIMER UINT32_MAX /* in the set, among hosts' indexes */
+#define TIMER UINT32_MAX /* of the timer in the set, among hosts' indexes */
 
 /* --- life ----------------------------------------------------------------------------------------------- */
 
@@ -42,7 +42,7 @@ struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_f
 				    .timer = -1,
 				    .next_epid = FL_EPID_BASE,
 				    .again_ns = FL_LEASE_NS + FL_MARGIN_NS };
-	if (!config->texts) /* whoever has them judges it */
+	if (!config->texts) /* their owners decide */
 		fleet->may_act = UINT_MAX;
 	ot_arena_init(&fleet->arena);
 	ot_buf_init(&fleet->qualified);
@@ -115,13 +115,13 @@ static struct ot_err *add_host(struct fl_fleet *fleet, struct fl_carrier *carrie
 	if (carrier->ops->listen) /* it is the channel's, which is h's */
 		carrier->ops->listen(carrier, fl_host_hear, h);
 	OT_TRY(ot_err_prefix(fl_host_connect(h, channel), "host %s", name));
-	if (fleet->is_started) /* a guest's new host; until then one source's records were in order as they
-				  came */
+	/* a guest's new host; until now the records of the single source were in order of arrival */
+	if (fleet->is_started)
 		fleet->order.waits = fleet->config.opts->temporal;
 	return add_guests(h, guests);
 }
 
-/* Without the user, unless that is what tells two hosts apart. */
+/* Without the user, unless two hosts differ in it only. */
 static const char *name_of(const struct fl_fleet *fleet, const char *spec)
 {
 	const char *at = strrchr(spec, '@'), *name = at ? at + 1 : spec;
@@ -129,7 +129,7 @@ static const char *name_of(const struct fl_fleet *fleet, const char *spec)
 	return ot_map_gets(&fleet->names, name) ? spec : name;
 }
 
-/* Both ways in which -g may name it again. */
+/* Both forms in which -g may name it again. */
 static struct ot_err *note_names(struct fl_fleet *fleet, const char *name, const char *spec)
 {
 	struct fl_host *h = fleet->hosts[fleet->nhosts - 1];
@@ -217,7 +217,7 @@ struct ot_err *fl_fleet_bind(struct fl_fleet *fleet, const struct dif_program *p
 	fleet->sink = *sink;
 	fleet->has_guests = nguests > 0;
 	fl_order_init(&fleet->order, sink);
-	/* one source's records are in order as they come */
+	/* the records of a single source arrive in order */
 	fleet->order.waits = fleet->config.opts->temporal && fleet->nhosts + fleet->has_guests > 1;
 	return NULL;
 }
@@ -281,7 +281,8 @@ struct vp_sink fl_fleet_sink(struct fl_fleet *fleet)
 				 local_drop, local_overload, local_say,       local_guest };
 }
 
-/* Every source has handed over what it had until then. This host's guests do so at each switch of buffers. */
+/* Every source has delivered its records up to this time. This host's guests do so at each switch of
+ * buffers. */
 static uint64_t complete_until(const struct fl_fleet *fleet, uint64_t now)
 {
 	const uint64_t rate = fleet->config.opts->switchrate_ns;
@@ -314,7 +315,7 @@ static struct ot_err *set_timer(struct fl_fleet *fleet)
 									       : NULL;
 }
 
-/* Hosts whose link has something, or is to do something. */
+/* Hosts whose link has data, or is due. */
 static struct ot_err *pump_due(struct fl_fleet *fleet)
 {
 	struct epoll_event events[64];
@@ -323,8 +324,8 @@ static struct ot_err *pump_due(struct fl_fleet *fleet)
 	for (int i = 0; i < n; i++)
 		if (events[i].data.u32 < fleet->nhosts)
 			OT_TRY(fl_host_pump(fleet->hosts[events[i].data.u32]));
-	/* From behind: one that is lost on the way has the last one put into its place. What is due at once
-	 * is due at the link's now, which is not before it was asked. */
+	/* Backwards: a host that is lost meanwhile is replaced by the last one. What is due at once is due at
+	 * the link's present time, which is not before the question. */
 	for (uint32_t i = fleet->nlinked; i-- > 0;)
 		if (i < fleet->nlinked && fl_host_due_ns(fleet->linked[i]) <= ot_now_ns())
 			OT_TRY(fl_host_pump(fleet->linked[i]));

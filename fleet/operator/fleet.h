@@ -27,16 +27,16 @@ struct fl_nats_config {
 	const char *url;
 	const char *credentials; /* NATS's; NULL */
 	const char *key, *hosts; /* files; NULL: operator.key and hosts in ~/.config/outsight */
-	const char *mergers;     /* names and patterns of those that collect, of the file of hosts; NULL */
-	bool without_silent;     /* go on without hosts that don't answer */
+	const char *mergers;     /* mergers, by names and patterns of the file of hosts; NULL */
+	bool without_silent;     /* continue without hosts that don't answer */
 };
 
 struct fl_fleet_config {
-	struct con_texts *texts;  /* borrowed; what RUN carries. NULL: each host's RUN is given */
-	struct dif_options *opts; /* borrowed; those that were set are RUN's, and temporal's */
-	/** Sentences for the operator; @p hint NULL: none. */
+	struct con_texts *texts;  /* borrowed; the contents of RUN. NULL: the RUN of each host is given */
+	struct dif_options *opts; /* borrowed; those that were set go into RUN, and temporal */
+	/** Print a message for the operator; @p hint NULL: none. */
 	void (*say)(void *arg, const char *text, const char *hint);
-	/** What is being waited for, and that it is over (NULL). */
+	/** Show what is being waited for; NULL: nothing any more. */
 	void (*progress)(const char *what, const char *of);
 	void *arg;
 	const struct fl_nats_config *nats; /* borrowed; NULL: every host is reached by ssh */
@@ -48,51 +48,52 @@ void fl_fleet_destroy(struct fl_fleet *fleet);
 
 /** Does -g's argument name guests of another host: "ssh://[USER@]HOST/GUESTS"? */
 bool fl_is_remote(const char *spec);
-/** A host, by that. The same host twice is one host with two patterns. SYNTAX, LIMIT, or the carrier's
- * error. */
+/** Add a host by that argument. The same host twice is one host with two patterns. SYNTAX, LIMIT, or the
+ * carrier's error. */
 OT_MUST_CHECK struct ot_err *fl_fleet_add(struct fl_fleet *fleet, const char *spec);
-/** Does it name hosts behind a broker, "HOSTS/GUESTS"? Where there is one; else it is no name of a guest. */
+/** Does it name hosts behind a broker, "HOSTS/GUESTS"? Only if there is a broker; otherwise it is not the
+ * name of a guest. */
 bool fl_is_behind_broker(const char *spec);
 /** The same over @p carrier, which becomes the fleet's, also after an error. */
 OT_MUST_CHECK struct ot_err *fl_fleet_add_carrier(struct fl_fleet *fleet, struct fl_carrier *carrier,
 						  const char *host, const char *guests);
-/** The same with packets that nobody else reads; @p seal becomes the fleet's too. */
+/** The same with sealed packets; @p seal becomes the fleet's too. */
 OT_MUST_CHECK struct ot_err *fl_fleet_add_sealed(struct fl_fleet *fleet, struct fl_carrier *carrier,
 						 struct fl_seal *seal, const char *host, const char *guests);
 
-/** Every host compiles, and is ready or refused. A host that refuses is an error, whose text says which and
- * why, as for a local session; so is one that does not answer within half a minute. @p wake_fd readable:
- * BUSY. Must be followed by fl_fleet_bind() before data can come. */
+/** Let every host compile, and wait until it is ready. A host that refuses is an error with its name and
+ * reason, as for a local session; so is a host that does not answer within half a minute. @p wake_fd
+ * readable: BUSY. fl_fleet_bind() must follow before data can be taken. */
 OT_MUST_CHECK struct ot_err *fl_fleet_prepare(struct fl_fleet *fleet, int wake_fd);
-/** Names that hosts' programs have, for the operator's own compilation, which need not be able to compile the
+/** Add the names of hosts' programs to the operator's own compilation, which need not be able to compile the
  * clauses that define them: dif_compiler_expect(). */
 OT_MUST_CHECK struct ot_err *fl_fleet_expect(const struct fl_fleet *fleet, struct dif_compiler *comp);
-/** How many probes matched, in all hosts' guests. */
+/** The number of matched probes in all hosts' guests. */
 uint64_t fl_fleet_matched(const struct fl_fleet *fleet);
-/** … by text number @p text. */
+/** The same, for text number @p text. */
 uint64_t fl_fleet_matched_by(const struct fl_fleet *fleet, size_t text);
 /** @p prog: the operator's program, whose aggregations' numbers hosts' data get (borrowed); data goes to @p
  * sink. @p nguests: how many the local session has. BAD_DATA: a host's aggregation of the same name has
  * another function. */
 OT_MUST_CHECK struct ot_err *fl_fleet_bind(struct fl_fleet *fleet, const struct dif_program *prog,
 					   const struct vp_sink *sink, uint32_t nguests);
-/** The local session's sink, once bound: what it takes is handed on with hosts' data, under temporal in order
- * of time. */
+/** The local session's sink, once bound: its data is passed on with hosts' data, with temporal in order of
+ * time. */
 struct vp_sink fl_fleet_sink(struct fl_fleet *fleet);
-/** Names for the addresses of hosts' guests, those guests' names; what is not theirs goes to what @p symbols
- * was before. @p symbols is changed, and borrows the fleet. */
+/** Add the names of addresses in hosts' guests, and the guests' names; all else is passed to the previous @p
+ * symbols. @p symbols is changed, and borrows the fleet. */
 void fl_fleet_names(struct fl_fleet *fleet, struct con_symbols *symbols);
 
 OT_MUST_CHECK struct ot_err *fl_fleet_start(struct fl_fleet *fleet);
 /** Readable when fl_fleet_take() has something to do: for poll(2). */
 int fl_fleet_fd(const struct fl_fleet *fleet);
-/** Hand out what has come. *ret_exited: a host's clause called exit(), *ret_status its status. A host that is
- * lost is said, and the others go on. An error is the sink's. */
+/** Deliver received data. *ret_exited: a host's clause called exit(), *ret_status its status. A lost host is
+ * reported, and the others continue. An error is the sink's. */
 OT_MUST_CHECK struct ot_err *fl_fleet_take(struct fl_fleet *fleet, bool *ret_exited, int *ret_status);
-/** Has every host ended, or is it lost? */
+/** Has every host ended or been lost? */
 bool fl_fleet_has_ended(const struct fl_fleet *fleet);
-/** Stop every host and hand out the rest; waits up to FL_LEASE_NS for hosts that are silent. @p impatient:
- * ends that. */
+/** Stop every host and deliver the rest; waits up to FL_LEASE_NS for silent hosts. @p impatient ends the
+ * wait. */
 OT_MUST_CHECK struct ot_err *fl_fleet_stop(struct fl_fleet *fleet, bool (*impatient)(void *arg), void *arg);
 /** "hosts: 3 whole, 1 late (3.2 s), 1 lost: h17, last heard 12 s ago" into @p out; nothing if all are whole.
  * False: one is lost, and the session's status is not 0 unless -x hostloss=ok. */

@@ -25,7 +25,9 @@
 
 #define LOOK_NS  (60 * OT_NS_PER_SEC) /* for a host that has it */
 #define AGAIN_NS OT_NS_PER_SEC
-#define SLACK_NS (2 * OT_NS_PER_SEC) /* by how much two hosts' clocks may have it arrive before it leaves */
+#define SLACK_NS                                                                                  \
+	(2 * OT_NS_PER_SEC) /* error of two hosts' clocks: it may seem to arrive before it leaves \
+			     */
 
 enum state { SOUGHT, FOUND, NOT_FOUND };
 
@@ -33,12 +35,12 @@ struct fl_move {
 	const struct fl_host *from;
 	char *name; /* the guest's, without the host's */
 	char uuid[sizeof(((struct fl_guest_there *)0)->uuid)];
-	uint64_t left_ns; /* it was traced until then */
+	uint64_t left_ns; /* end of its tracing there */
 	uint64_t until_ns;
 	enum state state;
-	struct ot_map skip; /* names of hosts that are not asked by the search */
+	struct ot_map skip; /* names of hosts that the search does not ask */
 	struct fl_search *search;
-	uint32_t first; /* entries of the table that were made for it are from here on */
+	uint32_t first; /* its entries of the table begin here */
 };
 
 /* --- hosts ---------------------------------------------------------------------------------------------- */
@@ -49,7 +51,7 @@ static const char *own_name(const struct fl_host *h, const struct fl_guest_there
 	return there->name + strlen(h->name) + 1;
 }
 
-/* Does it take in a guest of that name by itself when it comes? */
+/* Will it trace an arriving guest of that name by itself? */
 static bool means(const struct fl_host *h, const char *guest)
 {
 	ot_auto_free char *words = strdup(ot_buf_str(&h->guests));
@@ -74,7 +76,7 @@ static bool is_awaited(const struct fl_fleet *fleet, const struct fl_move *move)
 	return false;
 }
 
-/* Its place in the session was for this guest only. */
+/* Stop the hosts that are in the session for this guest only. */
 static struct ot_err *release(struct fl_fleet *fleet, const struct fl_move *move, const struct fl_host *but)
 {
 	for (uint32_t i = move->first; i < fleet->nhosts; i++) {
@@ -97,7 +99,8 @@ static void say(const struct fl_fleet *fleet, const char *text)
 
 static void end_search(struct fl_move *move)
 {
-	fl_search_end(move->search); /* which closes its descriptor, so that the fleet's set has it no more */
+	/* this closes its descriptor, which also removes it from the fleet's set */
+	fl_search_end(move->search);
 	move->search = NULL;
 }
 
@@ -160,7 +163,7 @@ struct ot_err *fl_follow_joined(struct fl_host *h, const struct fl_guest_there *
 	return NULL;
 }
 
-/* What one host says may come before what another has said earlier. */
+/* Messages of two hosts may arrive in the wrong order. */
 static struct ot_err *look_here(struct fl_fleet *fleet, struct fl_move *move)
 {
 	for (uint32_t i = 0; i < fleet->nhosts && move->state == SOUGHT; i++) {
@@ -176,7 +179,7 @@ static struct ot_err *look_here(struct fl_fleet *fleet, struct fl_move *move)
 
 /* --- asking hosts --------------------------------------------------------------------------------------- */
 
-/* What RUN has for it. */
+/* The guest's word in RUN. */
 static char *spec_of(const struct fl_move *move)
 {
 	char *spec;
@@ -186,7 +189,7 @@ static char *spec_of(const struct fl_move *move)
 		   : spec;
 }
 
-/* One that is reached by ssh, is not the guest's old one, and has no session that will take it in. */
+/* A host that is reached by ssh, is not the guest's old one, and has no session that will take it in. */
 static bool is_to_be_asked(const struct fl_fleet *fleet, uint32_t index, const struct fl_move *move)
 {
 	const struct fl_host *h = fleet->hosts[index];
@@ -201,7 +204,7 @@ static bool is_to_be_asked(const struct fl_fleet *fleet, uint32_t index, const s
 
 static void ask_by_ssh(struct fl_fleet *fleet, struct fl_move *move, const char *spec)
 {
-	/* a new entry is a further session with a host whose first one was checked */
+	/* a further session with a host that was checked for its first one */
 	for (uint32_t i = 0; i < move->first; i++) {
 		if (!is_to_be_asked(fleet, i, move))
 			continue;
@@ -240,14 +243,14 @@ static struct ot_err *ask_behind_broker(struct fl_fleet *fleet, struct fl_move *
 		   : NULL;
 }
 
-/* What can't be asked is said, and whoever takes the guest in by itself finds it still. */
+/* A failure to ask is reported; a host that takes the guest in by itself still finds it. */
 static struct ot_err *ask(struct fl_fleet *fleet, struct fl_move *move)
 {
 	ot_auto_free char *spec = spec_of(move);
 
 	if (!spec)
 		return ot_err_nomem();
-	/* RUN, or a question, would mean something else by it */
+	/* it has another meaning in RUN, or in a question */
 	if (strpbrk(move->name, " :") || dif_glob_is_pattern(move->name))
 		return NULL;
 	ask_by_ssh(fleet, move, spec);

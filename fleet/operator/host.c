@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One host: which message may come when, and its end. */
+/* The states of one host: the messages that are valid in each, and its end. */
 #include <string.h>
 
 #include "base/clock.h"
 #include "fleet/operator/follow.h"
 #include "fleet/operator/merger.h"
 
-#define ROUNDS 64 /* of polls, before other hosts have their turn */
+#define ROUNDS 64 /* maximum polls until other hosts have their turn */
 
 /* --- messages ------------------------------------------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ static struct ot_err *on_hello(struct fl_host *h, const void *data, size_t len)
 	return err;
 }
 
-/* As an error of this side's own: the host has printed nothing. */
+/* As an error of this side: the host has printed nothing. */
 static struct ot_err *refusal(const struct fl_refused *m, struct ot_arena *arena)
 {
 	char *text = ot_arena_strdup(arena, m->text);
@@ -87,7 +87,7 @@ static struct ot_err *on_ready(struct fl_host *h, const void *data, size_t len, 
 {
 	OT_TRY(fl_get_ready(data, len, arena, &h->ready));
 	h->state = FL_HOST_READY;
-	/* one that comes late begins by itself */
+	/* a host that arrives late starts by itself */
 	return h->fleet->is_started ? fl_host_begin(h) : NULL;
 }
 
@@ -111,7 +111,7 @@ static struct ot_err *on_ended(struct fl_host *h, const void *data, size_t len, 
 	return fl_room_tell(h, UINT64_MAX);
 }
 
-/* Which states a message may come in, the first and the last. */
+/* The first and the last state in which a message is valid. */
 struct place {
 	enum fl_host_state first, last;
 };
@@ -175,7 +175,7 @@ static struct ot_err *dispatch(struct fl_host *h, enum fl_kind kind, const void 
 	}
 }
 
-/* A refusal is an error of its own, also one that is well said. */
+/* A refusal is an error, too. */
 static struct ot_err *pass_on(struct fl_host *h, enum fl_kind kind, const void *data, size_t len,
 			      struct ot_err *err)
 {
@@ -210,7 +210,7 @@ static struct ot_err *take(struct fl_host *h, enum fl_kind kind, const void *dat
 
 /* --- what is wrong with it -------------------------------------------------------------------------------- */
 
-/* Is it the host's doing? */
+/* Is it the host's fault? */
 static bool is_its_fault(const struct ot_err *err)
 {
 	switch (ot_err_code(err)) {
@@ -227,7 +227,7 @@ static bool is_its_fault(const struct ot_err *err)
 	}
 }
 
-/* One that was asked for a guest, and has not got it, is one less that may have it. */
+/* Its loss is not reported: the host was asked for a guest, and does not have it. */
 static bool is_dispensable(const struct fl_host *h)
 {
 	return h->follows && h->state < FL_HOST_RUNNING;
@@ -254,7 +254,7 @@ static struct ot_err *lose_for(struct fl_host *h, struct ot_err *err)
 
 void fl_host_refuse(struct fl_host *h, struct ot_err *err)
 {
-	/* of one host alone it is what it would be here */
+	/* with a single host it is the error of a local session */
 	if (h->fleet->nliving > 1 || ot_err_code(err) != OT_ERR_SYNTAX)
 		err = ot_err_prefix(err, "host %s", h->name);
 	if (h->fleet->refused)
@@ -293,7 +293,8 @@ static struct ot_err *take_all(struct fl_host *h, bool *ret_any)
 	size_t len;
 
 	*ret_any = false;
-	/* What a host says that is over is taken from the link, which calls it due, and is nothing. */
+	/* Messages of a host that ended are removed from the link, which would be due otherwise, and
+	 * ignored. */
 	while (h->channel && !h->fleet->held && h->channel->ops->receive(h->channel, &kind, &data, &len)) {
 		*ret_any = true;
 		if (!fl_host_is_over(h))
@@ -302,8 +303,8 @@ static struct ot_err *take_all(struct fl_host *h, bool *ret_any)
 	return NULL;
 }
 
-/* Until a poll, which acknowledges what was taken, has brought nothing more; a host that never stops is one
- * of several. *ret_broken: the link has failed, which is the error if nothing else is. */
+/* Poll until nothing more arrives, which also acknowledges the messages. A host that never stops must leave
+ * turns to others. *ret_broken: the link failed, which is the error if nothing else is. */
 static struct ot_err *pump(struct fl_host *h, struct ot_err **ret_broken)
 {
 	bool any = true;
@@ -336,7 +337,7 @@ struct ot_err *fl_host_pump_strictly(struct fl_host *h)
 	return err;
 }
 
-/* Nothing has come for as long as a lease. */
+/* Nothing was received for a lease. */
 static bool is_silent(const struct fl_host *h)
 {
 	return h->channel && h->channel->ops->silence_ns(h->channel) > FL_LEASE_NS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The hosts of a fleet: made, connected, watched, and lost. What is done at each turn is done for those that
- * have a link, which are few where there are mergers. */
+/* The hosts of a fleet: creating, connecting, watching and losing them. Each turn handles those that have a
+ * link, which are few if there are mergers. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inviting hosts to a session. An invitation, or its answer, may be lost: then another one is made, since a
- * host takes none twice; what a host began for the first ends when its lease expires. */
+/* Invites hosts to a session. If an invitation or its answer is lost, another one is made, because a host
+ * accepts none twice; the session of the first one ends when its lease expires. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #define ANSWER_NS 4000000000ull
 #define HOLDS_S   120u
 
-/* Listen, before the host can speak. */
+/* Subscribe before the host can send. */
 static struct ot_err *listen_to(struct fl_calling *c, struct fl_invited *h)
 {
 	char out[FL_BROKER_SUBJECT], in[FL_BROKER_SUBJECT], session[FL_SESSION_TEXT];
@@ -118,7 +118,7 @@ struct ot_err *fl_nats_take_answer(struct fl_calling *c, const struct fl_broker_
 		*ret = h;
 		return take_verdict(c, h, &answer);
 	}
-	c->forged += ot_err_code(err) != OT_ERR_NOT_FOUND; /* which is of an attempt before */
+	c->forged += ot_err_code(err) != OT_ERR_NOT_FOUND; /* of an earlier attempt */
 	ot_err_destroy(err);
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A merger, which collects from up to FL_MEMBERS_MAX hosts: it is in the table of hosts for the data of its
- * own, which are the sums, and hands over what its members say.
+ * A merger, which collects from up to FL_MEMBERS_MAX hosts. It is in the table of hosts for its own data, the
+ * sums, and delivers its members' messages.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +9,15 @@
 #include "base/clock.h"
 #include "fleet/operator/nats.h"
 
-/* Bytes of MEMBER that wait for one merger: a program may be large, and mergers many. */
+/* Maximum bytes of MEMBER that wait for one merger: a program may be large, and mergers many. */
 #define ASKED_MAX (4u << 20)
 
 struct fl_merger {
 	uint8_t ephemeral[FL_MEMBER_KEY];
 	struct fl_host *members[FL_MEMBERS_MAX]; /* by number; NULL: it has left */
-	uint32_t nmembers, nasked;               /* numbers that are given; those whose MEMBER was sent */
+	uint32_t nmembers, nasked;               /* assigned numbers; numbers whose MEMBER was sent */
 	uint32_t reserved;
-	uint64_t summed_ns; /* when AGGREGATES came last */
+	uint64_t summed_ns; /* when AGGREGATES was last received */
 };
 
 struct ot_err *fl_merger_create(struct fl_host *h, const uint8_t ephemeral[FL_MEMBER_KEY])
@@ -26,7 +26,7 @@ struct ot_err *fl_merger_create(struct fl_host *h, const uint8_t ephemeral[FL_ME
 	if (!h->merger)
 		return ot_err_nomem();
 	memcpy(h->merger->ephemeral, ephemeral, FL_MEMBER_KEY);
-	h->fleet->nliving--; /* it is none of the hosts */
+	h->fleet->nliving--; /* it is not one of the hosts */
 	return NULL;
 }
 
@@ -64,7 +64,7 @@ static size_t op_pending(const struct fl_channel *base)
 	return link ? link->ops->pending(link) : 0;
 }
 
-/* Whatever ends it on this side ends it there. */
+/* An end on this side also ends it there. */
 static void op_destroy(struct fl_channel *base)
 {
 	struct member *c = (struct member *)base;
@@ -207,7 +207,7 @@ static struct ot_err *on_of(struct fl_host *merger, const void *data, size_t len
 	return h ? fl_host_hand(h, (enum fl_kind)m.kind, m.body.data, m.body.len) : NULL;
 }
 
-/* Before the program runs that is as with a host that does not answer at all. */
+/* Before the program runs this is the same as a host that does not answer. */
 static void gone_before(struct fl_host *h, const char *why)
 {
 	const struct fl_nats_config *nats = h->fleet->config.nats;
@@ -241,7 +241,7 @@ static struct ot_err *on_gone(struct fl_host *merger, const void *data, size_t l
 	return NULL;
 }
 
-/* By itself it ends only because it has to. */
+/* It ends by itself only if it must. */
 static struct ot_err *on_ended(struct fl_host *merger, const void *data, size_t len, struct ot_arena *arena)
 {
 	struct fl_ended m;

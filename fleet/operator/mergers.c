@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which hosts of the file are mergers, and which hosts each of them gets. */
+/* Selects the hosts of the file that are mergers, and assigns hosts to each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static struct ot_err *check_enough(size_t nhosts, size_t nmergers, const char *w
 			  nhosts, needed, FL_MEMBERS_MAX, nmergers, which);
 }
 
-/* The others may do. */
+/* The others may suffice. */
 static size_t tell_silent(const struct fl_calling *c)
 {
 	const struct fl_fleet_config *config = &c->fleet->config;
@@ -116,7 +116,7 @@ static struct ot_err *add_member(struct fl_calling *c, struct fl_invited *invite
 	return fl_merger_add(merger, h);
 }
 
-/* One after the other, so that shares differ by one at most. */
+/* In turn, so that shares differ by at most one. */
 static struct ot_err *share(struct fl_calling *c, struct fl_host *const *mergers, size_t n)
 {
 	size_t next = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What hosts call the addresses of their guests, and the guests. */
+/* Hosts' names for their guests, and for addresses in them. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
 #include "fleet/operator/internal.h"
 
-/* Of a name, besides its texts: in the arena and the map. */
+/* Memory of a name besides its texts: in the arena and the map. */
 #define NAME_COST 160
 
 /* --- NAMES ---------------------------------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static const char *guest_name(void *arg, uint32_t guest)
 	return there ? there->name : NULL;
 }
 
-/* Hosts' threads are none of this machine's. */
+/* Hosts' threads are not on this machine. */
 static void vcpu_thread(void *arg, uint32_t guest, uint32_t cpu, uint32_t *ret_pid, uint32_t *ret_tid)
 {
 	const struct fl_fleet *fleet = arg;
@@ -145,7 +145,7 @@ void fl_fleet_names(struct fl_fleet *fleet, struct con_symbols *symbols)
 		note_text,
 		guest_name,
 		vcpu_thread,
-		/* more than one, whatever there are now: guests join */
+		/* more than one, because guests may join */
 		symbols->nguests + FL_GUEST_BASE,
 	};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An operator's hosts behind a broker: those of its file of hosts that -g means. What a broker says of others
- * is not asked for, and a host of the file that is silent is told. */
+/* An operator's hosts behind a broker: those of its file of hosts that match -g. Hosts that only the broker
+ * knows are not asked; a host of the file that does not answer is reported. */
 #include "fleet/operator/nats.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "dif/obj/program.h"
 #include "fleet/link/seal.h"
 
-/* How far a host's clock may be behind this one. */
+/* Maximum lag of a host's clock. */
 #define SKEW_S 60u
 
 /* --- what is configured ------------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ struct ot_err *fl_calling_await(struct fl_calling *c, uint64_t until_ns,
 	struct pollfd fds[2] = { { .fd = fl_inbox_fd(c->answers), .events = POLLIN },
 				 { .fd = c->wake_fd, .events = POLLIN } };
 
-	/* time and the user come first: whoever can write there may never let the answers end */
+	/* time and the user come first: a client that floods the subject must not prevent the end */
 	for (*ret = false; ot_now_ns() < until_ns;) {
 		if (poll(fds, 2, ot_ms_until(until_ns)) < 0 && errno != EINTR)
 			return ot_err_os(errno, "poll");
@@ -160,7 +160,7 @@ struct ot_err *fl_calling_await(struct fl_calling *c, uint64_t until_ns,
 struct fl_invited *fl_calling_host(struct fl_calling *c, const struct fl_broker_message *m)
 {
 	struct fl_invited *found = NULL;
-	struct ot_arena arena; /* anybody's names are not kept */
+	struct ot_arena arena; /* unknown names are not kept */
 	const char *name;
 
 	ot_arena_init(&arena);
@@ -243,7 +243,7 @@ void fl_calling_destroy(struct fl_calling *c)
 	free(c);
 }
 
-/* A host that is lost before it has begun. */
+/* A host that is lost before it started. */
 static struct ot_err *tell_silent(struct fl_calling *c)
 {
 	const struct fl_fleet_config *config = &c->fleet->config;
@@ -323,7 +323,7 @@ struct ot_err *fl_nats_invite(struct fl_fleet *fleet, int wake_fd)
 	struct ot_err *err = call(c);
 
 	tell_forged(c);
-	/* who may have to be invited again needs it further on */
+	/* later invitations of lost mergers' hosts need it */
 	if (err || !c->nmergers) {
 		fleet->calling = NULL;
 		fl_calling_destroy(c);

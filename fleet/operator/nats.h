@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hosts that a broker reaches (-x fleet=nats://…): which there are, and inviting them to a session. */
+/* Hosts behind a broker (-x fleet=nats://…): finding them, and inviting them to a session. */
 #ifndef FLEET_OPERATOR_NATS_H
 #define FLEET_OPERATOR_NATS_H
 
@@ -8,14 +8,14 @@
 #include "fleet/trust/known.h"
 #include "fleet/trust/sign.h"
 
-/* A host that is asked, or a merger. */
+/* A host to be asked, or a merger. */
 struct fl_invited {
 	const struct fl_known_host *known;
 	enum fl_asks asks;    /* RUN or MERGE */
 	struct ot_buf guests; /* patterns, with blanks between them */
 	size_t question;      /* number of the WHO that names it */
-	bool by_pattern;      /* no -g has its name: it is left out if it has no such guest */
-	bool present;         /* it has answered WHO, and has one */
+	bool by_pattern;      /* no -g has its exact name: it is omitted if it has no such guest */
+	bool present;         /* it answered WHO, and has a matching guest */
 	bool is_done;         /* it is not asked any more */
 	bool silent;
 	bool accepted;
@@ -35,9 +35,9 @@ struct fl_calling {
 	char name[FL_TEXT_MAX + 1]; /* of the operator, user@host */
 	struct fl_invited *hosts, *mergers;
 	size_t nhosts, nmergers;
-	size_t nwaiting;       /* of those that are being asked */
+	size_t nwaiting;       /* of hosts that are being asked */
 	struct ot_map by_name; /* → struct fl_invited, of either kind */
-	unsigned forged;       /* answers that were not what they said */
+	unsigned forged;       /* forged or replayed answers */
 	int wake_fd;
 };
 
@@ -46,47 +46,47 @@ struct fl_calling {
 OT_MUST_CHECK struct ot_err *fl_nats_invite(struct fl_fleet *fleet, int wake_fd);
 
 /* who.c */
-/** Which of the hosts that are meant by a pattern are there and have such guests? */
+/** Find the hosts of a pattern that answer and have such guests. */
 OT_MUST_CHECK struct ot_err *fl_nats_ask_who(struct fl_calling *c);
 
 /* invite.c */
-/** RUN or MERGE to those of @p all that are present; `silent` are those that do not answer. */
+/** Send RUN or MERGE to those of @p all that are present; `silent` marks those that do not answer. */
 OT_MUST_CHECK struct ot_err *fl_nats_invite_all(struct fl_calling *c, struct fl_invited *all, size_t n);
-/** Listen for @p h, and publish an invitation of it. */
+/** Subscribe for @p h, and publish an invitation. */
 OT_MUST_CHECK struct ot_err *fl_nats_invite_one(struct fl_calling *c, struct fl_invited *h);
-/** An answer to one. *ret: whose it is; NULL: of none that waits for one. PERMISSION: it refuses. */
+/** An answer to an invitation. *ret: its host; NULL: of none that waits for one. PERMISSION: it refuses. */
 OT_MUST_CHECK struct ot_err *fl_nats_take_answer(struct fl_calling *c, const struct fl_broker_message *m,
 						 struct fl_invited **ret);
-/** The channel to one that has accepted. */
+/** The channel to a host that has accepted. */
 OT_MUST_CHECK struct ot_err *fl_nats_open(struct fl_invited *h, struct fl_channel **ret);
 /** Append MEMBER for @p h, with invitations for the merger's key @p ephemeral. */
 OT_MUST_CHECK struct ot_err *fl_calling_member(struct fl_calling *c, struct fl_invited *h, uint32_t number,
 					       const uint8_t ephemeral[FL_PUBLIC], struct ot_buf *out);
 
 /* mergers.c */
-/** Which are the mergers? Before hosts are chosen. */
+/** Find the mergers, before hosts are chosen. */
 OT_MUST_CHECK struct ot_err *fl_mergers_choose(struct fl_calling *c, const char *patterns);
-/** Invite them, and give each its share of the hosts that are present; all go to the fleet. */
+/** Invite them, and assign each its share of the present hosts; all are added to the fleet. */
 OT_MUST_CHECK struct ot_err *fl_mergers_invite(struct fl_calling *c);
 
 /* nats.c */
-/** @p h is the host that @p invited is about. */
+/** Connect @p h with its entry @p invited. */
 OT_MUST_CHECK struct ot_err *fl_host_of(struct fl_host *h, struct fl_invited *invited);
-/** An operator of @p fleet, whose files are read; nobody is asked yet. */
+/** Read the files of an operator of @p fleet; no host is asked yet. */
 OT_MUST_CHECK struct ot_err *fl_calling_create(struct fl_fleet *fleet, int wake_fd, struct fl_calling **ret);
 void fl_calling_destroy(struct fl_calling *c);
-/** The host among those that are asked; a merger stays one. */
+/** The host among those to be asked; a merger remains a merger. */
 OT_MUST_CHECK struct ot_err *fl_calling_add(struct fl_calling *c, const struct fl_known_host *known,
 					    struct fl_invited **ret);
 /** Connect to the broker. */
 OT_MUST_CHECK struct ot_err *fl_calling_open(struct fl_calling *c);
-/** A request of @p c's operator that holds for @p seconds. */
+/** A request of @p c's operator that is valid for @p seconds. */
 void fl_calling_request(const struct fl_calling *c, enum fl_asks asks, uint64_t seconds,
 			struct fl_request *ret);
 /** Wait for an answer until @p until_ns; BUSY: interrupted. *ret false: there was none. */
 OT_MUST_CHECK struct ot_err *fl_calling_await(struct fl_calling *c, uint64_t until_ns,
 					      struct fl_broker_message *ret_message, bool *ret);
-/** The host that an answer says it is of; NULL: none that is asked. */
+/** The host that an answer names; NULL: none that was asked. */
 struct fl_invited *fl_calling_host(struct fl_calling *c, const struct fl_broker_message *m);
 
 #endif

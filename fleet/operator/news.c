@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guests of hosts that come and go, and what hosts say. */
+/* Guests that join and leave on hosts, and hosts' messages. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "fleet/operator/follow.h"
 
-#define SAID_MAX 1000 /* sentences that are remembered */
+#define SAID_MAX 1000 /* remembered messages */
 
 void fl_tame_lines(char *text)
 {
@@ -48,7 +48,7 @@ void fl_fleet_say(struct fl_fleet *fleet, const char *text, const char *hint)
 	fleet->config.say(fleet->config.arg, line, more);
 }
 
-/* A host that talks without end is one that says nothing. */
+/* A host that floods messages is muted. */
 static bool may_say(struct fl_host *h)
 {
 	if (++h->sayings == FL_SAYINGS_MAX)
@@ -64,14 +64,14 @@ void fl_host_hear(void *arg, const char *line)
 		fl_host_say(h, line);
 }
 
-/* Has a host said that before? */
+/* Did a host send this message before? */
 static bool is_news(struct fl_host *h, const char *text)
 {
 	struct ot_map *said = &h->fleet->said;
 
 	if (ot_map_gets(said, text))
 		return false;
-	/* without memory it is said again */
+	/* without memory it is printed again */
 	return said->count >= SAID_MAX || ot_map_puts(said, text, h) || true;
 }
 
@@ -82,7 +82,7 @@ struct ot_err *fl_host_take_say(struct fl_host *h, const void *data, size_t len)
 
 	ot_arena_init(&arena);
 	struct ot_err *err = fl_get_say(data, len, &arena, &m);
-	/* what is missing is said under quiet too */
+	/* missing data is reported under quiet, too */
 	if (!err && *m.text && (m.missing || !h->fleet->config.opts->quiet) && may_say(h) &&
 	    is_news(h, m.text))
 		fl_host_say(h, m.text);
@@ -149,7 +149,7 @@ static struct ot_err *note_left(struct fl_host *h, struct fl_guest_there *there,
 
 	free(h->left_text);
 	h->left_text = strdup(m->text);
-	if (m->how == VP_GUEST_SAVED && !h->fleet->tap) /* it is followed by who prints the line */
+	if (m->how == VP_GUEST_SAVED && !h->fleet->tap) /* the side that prints the message follows it */
 		OT_TRY(fl_follow_left(h, there, fl_host_time(h, m->time), &is_followed));
 	h->lost_guest |= !by_itself && !is_followed;
 	return NULL;

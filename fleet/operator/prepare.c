@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Waiting for hosts: until all have compiled, until all have begun, until all have ended. */
+/* Waits for hosts: until all have compiled, have started, or have ended. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct ot_err *fl_fleet_wait(struct fl_fleet *fleet, int wake_fd, uint64_t until
 
 /* --- RUN ------------------------------------------------------------------------------------------------ */
 
-/* The one that is waited for; NULL: all have answered. *from: those before have. */
+/* The host to wait for; NULL: all have answered. *from: earlier hosts have. */
 static struct fl_host *slowest(const struct fl_fleet *fleet, enum fl_host_state state, uint32_t *from)
 {
 	for (; *from < fleet->nhosts; (*from)++)
@@ -33,7 +33,7 @@ static struct fl_host *slowest(const struct fl_fleet *fleet, enum fl_host_state 
 	return NULL;
 }
 
-/* Of one host alone the error is what it would be here. */
+/* With a single host it is the error of a local session. */
 static struct ot_err *named(const struct fl_host *h, struct ot_err *err)
 {
 	bool of_program = err && ot_err_code(err) == OT_ERR_SYNTAX;
@@ -146,7 +146,7 @@ static void lose_slow(struct fl_fleet *fleet)
 			fl_host_lose(fleet->hosts[i], "it does not end");
 }
 
-/* Nothing of theirs is missing any more: a merger that does not end is not waited for for long. */
+/* All data has arrived, so a merger that does not end is waited for only briefly. */
 static struct ot_err *stop_mergers(struct fl_fleet *fleet)
 {
 	const uint64_t until = ot_now_ns() + FL_PARTING_NS;

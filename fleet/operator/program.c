@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A host's program and what of it is enabled: all that its data is understood by. */
+/* A host's program and its enabled probes, which define its data. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "dif/obj/verify.h"
 #include "fleet/operator/internal.h"
 
-/* What a program takes once it is read, at most so many times its DOF; and a probe besides its texts. */
+/* Memory of a parsed program, as a multiple of its DOF; and of a probe besides its texts. */
 #define PROGRAM_COST 8
 #define PROBE_COST   (sizeof(struct vp_enabled) + sizeof(struct vp_probe) + 192)
 
@@ -32,8 +32,7 @@ static struct ot_err *check_sizes(const struct dif_layout_opts *o)
 	return NULL;
 }
 
-/* How many frames a stack of a process has is printed by the action alone: this side's option may be
- * another. */
+/* The number of frames in a process's stack comes from the action alone: this side's option may differ. */
 static void fix_stacks(struct fl_program_there *p)
 {
 	for (uint32_t i = 0; i < p->prog.nclauses; i++) {
@@ -156,7 +155,7 @@ struct ot_err *fl_host_lay_out(struct fl_host *h, struct fl_program_there *p, ui
 	return NULL;
 }
 
-/* A name of the guest's, which is a part of lines. */
+/* A guest's name, which is printed in lines. */
 static const char *name_of(struct fl_host *h, const char *text)
 {
 	char *copy = ot_arena_strdup(&h->arena, text);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a program shows `guest`, a guest of a host has that host's name in front: h1/web01 and h2/web01 are
- * two. */
+/* If a program prints `guest`, the name of a host's guest gets the host's name before it: h1/web01 and
+ * h2/web01 are two guests. */
 #include <stdio.h>
 #include <string.h>
 
 #include "fleet/operator/internal.h"
 
-/* Is it the variable, and nothing else? What is made of it is the host's to compute. */
+/* Is it the variable, and nothing else? The host computes expressions of it. */
 static bool is_guest(const struct dif_action *a)
 {
 	const struct dif_object *o = a->object;
@@ -37,7 +37,7 @@ struct ot_err *fl_host_qualify(struct fl_host *h, const struct vp_enabled *ecb, 
 	struct ot_buf *copy = &h->fleet->qualified;
 	const char *name = h->there[(ecb->guest - FL_GUEST_BASE) % VP_GUESTS_MAX].name;
 
-	/* in a merger's sums it has that already */
+	/* a merger's sums already have it */
 	if (h->merger || !any(ecb, recs, n))
 		return NULL;
 	ot_buf_clear(copy);

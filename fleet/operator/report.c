@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What has become of the hosts, in one line. */
+/* The outcome for all hosts, in one line. */
 #include "base/clock.h"
 #include "fleet/operator/follow.h"
 
-#define NAMED_MAX 8 /* hosts that are named in the line */
+#define NAMED_MAX 8 /* maximum number of hosts named in the line */
 
 static double seconds(uint64_t ns)
 {
 	return (double)ns / 1e9;
 }
 
-/* How long the rest of its data was waited for. */
+/* The wait for the rest of its data. */
 static uint64_t lateness(const struct fl_host *h)
 {
 	return h->state == FL_HOST_ENDED && h->stopped_ns && h->ended_ns > h->stopped_ns
@@ -60,7 +60,7 @@ bool fl_fleet_report(const struct fl_fleet *fleet, struct ot_buf *out)
 
 		const bool has_failed = h->failed || (h->has_moved && fl_follow_lost(h));
 
-		/* a further session with a host is not another host, and has nothing to say if it was fine */
+		/* a further session with a host is not another host, and is reported only if it failed */
 		if (!is_counted(h) || (h->follows && h->state == FL_HOST_ENDED && !has_failed))
 			continue;
 		all++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What hosts may make this side keep. What their data means (programs, probes, names) can't be left out: a
- * host for which there is no room is lost. A new key of an aggregation can: its data is dropped, and counted.
+ * Limits what hosts can make this side keep. Definitions (programs, probes, names) can't be dropped: a host
+ * without room for them is lost. A new key of an aggregation can: its data is dropped and counted.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -13,8 +13,7 @@
 #define LEAST   (64ull << 20)
 #define UNKNOWN (1ull << 30)
 
-/* A quarter of what is free, so that what several hosts fill, which is less than twice that, leaves the other
- * half. */
+/* A quarter of free memory: several hosts fill less than twice that, which leaves the other half. */
 static uint64_t quarter(void)
 {
 	uint64_t free = vp_memory_available("");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* RUN: what an operator's command line asks of a host. */
+/* RUN: the part of an operator's command line that a host carries out. */
 #include <string.h>
 
 #include "fleet/operator/internal.h"
@@ -39,7 +39,7 @@ static struct ot_err *put_sources(const struct con_texts *texts, struct ot_arena
 	return NULL;
 }
 
-/* How hosts are reached is none of their business, and may have a password. */
+/* Hosts don't get the options by which they are reached, which may contain a password. */
 static bool is_ours(const char *option)
 {
 	return !strncmp(option, "fleet", strlen("fleet"));
@@ -89,7 +89,7 @@ static struct ot_err *put_all(const struct fl_fleet *fleet, const char *guests, 
 	return err;
 }
 
-/* How many bytes the guests' text has when it is empty: it is the first of RUN. */
+/* Size of an empty text of guests, which is the first in RUN. */
 #define NO_GUESTS sizeof(uint32_t)
 
 struct ot_err *fl_run_keep(struct fl_fleet *fleet)

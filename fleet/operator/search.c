@@ -20,7 +20,7 @@ struct fl_search {
 	char *guest, *run;
 	pthread_t thread;
 	bool runs;
-	int end, news; /* eventfds: the thread is to end; there is something to take */
+	int end, news; /* eventfds: the thread must end; a result is ready */
 	pthread_mutex_t lock;
 	struct fl_found *found; /* under the lock; oldest first */
 	size_t nfound, cap;
@@ -50,7 +50,7 @@ static void hand_out(struct fl_search *s, struct fl_found *found)
 		discard(found);
 }
 
-/* @err is consumed. @host NULL: it is of none. */
+/* @err is consumed. @host NULL: it concerns no host. */
 static void hand_out_error(struct fl_search *s, const char *host, struct ot_err *err)
 {
 	struct fl_found found = { .host = host ? strdup(host) : NULL, .text = strdup(ot_err_message(err)) };
@@ -86,7 +86,7 @@ static struct ot_err *choose(struct fl_search *s, struct fl_calling *c)
 	return NULL;
 }
 
-/* Only @h, which accepts or does not: an error of its own is no reason not to ask the others. */
+/* Only @h: an error of one host does not keep the others from being asked. */
 static struct ot_err *invite(struct fl_search *s, struct fl_calling *c, struct fl_invited *h)
 {
 	struct fl_found found = { 0 };
@@ -114,7 +114,7 @@ static struct ot_err *invite(struct fl_search *s, struct fl_calling *c, struct f
 	return NULL;
 }
 
-/* One that is there was asked with the others, and is asked no more. */
+/* A host that answers is asked once, with the others. */
 static struct ot_err *invite_present(struct fl_search *s, struct fl_calling *c)
 {
 	for (size_t i = 0; i < c->nhosts; i++) {
@@ -136,7 +136,7 @@ static bool is_ended(const struct fl_search *s, uint64_t until_ns)
 	return poll(&p, 1, ot_ms_until(until_ns)) > 0;
 }
 
-/* Until it is ended: whoever looks for the guest knows for how long. */
+/* Until it is ended: the caller decides how long. */
 static struct ot_err *look(struct fl_search *s, struct fl_calling *c)
 {
 	OT_TRY(choose(s, c));

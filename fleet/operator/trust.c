@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a host's clause may have this process do. The texts are the operator's own; that a host has compiled
- * what they say is not known. So of what acts here a host's program has nothing that the texts don't name,
- * and nothing of what reaches beyond the session's data: system(), freopen(), setopt(), ftruncate().
+ * Limits what a host's clause can make this process do. The texts are the operator's own, but a host may have
+ * compiled something else. A host's program may therefore contain only actions that the texts name, and none
+ * that reaches beyond the session's data: system(), freopen(), setopt(), ftruncate().
  */
 #include <string.h>
 
 #include "dif/obj/format.h"
 #include "fleet/operator/internal.h"
 
-#define RUN_MAX   256u  /* data of one statement, as the consumer has it */
-#define WIDTH_MAX 65536 /* of a conversion, written out */
+#define RUN_MAX   256u  /* data of one statement, as in the consumer */
+#define WIDTH_MAX 65536 /* size of a conversion's text */
 
 static const char *const words[] = { "printa", "clear", "trunc", "normalize", "denormalize", "exit" };
 enum word { PRINTA, CLEAR, TRUNC, NORMALIZE, DENORMALIZE, EXIT, NEVER };
@@ -41,7 +41,7 @@ unsigned fl_trust_of(const struct con_texts *texts)
 
 /* --- actions -------------------------------------------------------------------------------------------- */
 
-/* What an action does here; -1: nothing but data. */
+/* The effect of an action here; -1: data only. */
 static int act_of(const struct dif_action *a)
 {
 	switch (a->kind) {
@@ -102,7 +102,7 @@ static struct ot_err *check_format(const char *text)
 
 /* --- statements ----------------------------------------------------------------------------------------- */
 
-/* The actions from number @at on that may be one statement's. */
+/* The actions from number @at on that may belong to one statement. */
 static uint32_t statement_length(const struct dif_clause *clause, uint32_t at)
 {
 	uint32_t n = 1;
@@ -113,7 +113,7 @@ static uint32_t statement_length(const struct dif_clause *clause, uint32_t at)
 	return n;
 }
 
-/* The consumer looks for the aggregation in the whole run. */
+/* The consumer searches the whole run for the aggregation. */
 static struct ot_err *check_libact(const struct dif_program *prog, const struct dif_clause *clause,
 				   uint32_t at)
 {

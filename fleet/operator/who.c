@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Asking hosts which guests they have. */
+/* Asks hosts for their guests. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,12 @@
 #include "dif/obj/program.h"
 #include "fleet/operator/nats.h"
 
-#define WHO_NS \
-	6000000000ull /* a list takes a host some seconds, where an engine or a kernel does not answer */
+#define WHO_NS   6000000000ull /* an engine or kernel that does not answer delays a list by seconds */
 #define AGAIN_NS 1500000000ull
 #define HOLDS_S  20u
 #define SUBJECT  "os.v1.who"
 
-/* A question to some hosts, and what only its asker can read the answers with. */
+/* A question to some hosts, and the key that decrypts the answers. */
 struct question {
 	uint8_t public[FL_PUBLIC], secret[FL_PUBLIC], digest[FL_DIGEST];
 	struct ot_buf out; /* as it is sent */
@@ -58,7 +57,7 @@ static struct ot_err *make_all(struct asking *a)
 	for (size_t i = 0; i < c->nhosts; a->n++) {
 		uint32_t n = 0;
 
-		/* as many hosts as one message names */
+		/* maximum number of hosts in one message */
 		for (; i < c->nhosts && n < FL_REQUEST_HOSTS; i++) {
 			struct fl_invited *h = &c->hosts[i];
 
@@ -135,8 +134,8 @@ static struct ot_err *take_until(struct asking *a, uint64_t until)
 	return NULL;
 }
 
-/* Those that somebody has not answered; answers are taken in between, which the broker's queue has not room
- * for in any number. */
+/* Ask the hosts that have not answered; answers are taken in between, because the broker's queue is
+ * bounded. */
 static struct ot_err *ask(struct asking *a)
 {
 	for (size_t i = 0; i < a->n; i++) {
