@@ -7,7 +7,7 @@
 
 #include "fleet/serve/serve.h"
 
-/* libnats opens sockets that stay open on exec(): nothing of the daemon's but what was given goes along. */
+/* libnats opens sockets that stay open on exec(): only the given descriptor is passed on. */
 static bool keep_only(int fd, int number)
 {
 	int given = fd == number ? fd : dup2(fd, number);

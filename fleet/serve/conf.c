@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* serve.conf: lines of a word and its values; those behind "operator" are that operator's. */
+/* serve.conf: lines of a keyword and its values; those after "operator" apply to that operator. */
 #include "fleet/serve/conf.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/near.h"
 #include "fleet/serve/conf_value.h"
 
-/* What is being read. */
+/* The state of parsing. */
 struct reading {
 	struct fl_lines lines;
 	struct ot_arena *arena;
@@ -134,7 +134,7 @@ static const struct {
 	{ "bytes-per-second", set_bytes, 1, 1, true },
 };
 
-/* An operator without these could do nothing, which is hardly meant. */
+/* An operator without these could do nothing, which is surely a mistake. */
 static struct ot_err *check_operator(const struct reading *r)
 {
 	const struct fl_conf_operator *o = r->operator;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* serve.conf: what this host is called, by which broker it is found, and what each operator's key may. The
- * format is described in outsight-serve.conf(5). */
+/* serve.conf: this host's name, its broker, and each operator's rights. outsight-serve.conf(5) describes the
+ * format. */
 #ifndef FLEET_SERVE_CONF_H
 #define FLEET_SERVE_CONF_H
 
@@ -14,7 +14,7 @@
 #define FL_HOST_KEY_PATH    "/etc/outsight/host.key"
 #define FL_STATE_PATH       "/var/lib/outsight"
 #define FL_STANDING_PATH    "/etc/outsight/standing.d"
-/* The same of a merger, whose user has no right but to its folder. */
+/* The same for a merger, whose user can access only its folder. */
 #define FL_MERGE_CONF_PATH  "/etc/outsight/merge.conf"
 #define FL_MERGE_KEY_PATH   "/var/lib/outsight-merge/merge.key"
 #define FL_MERGE_STATE_PATH "/var/lib/outsight-merge"
@@ -22,7 +22,7 @@
 #define FL_WORKERS          8u
 #define FL_WORKERS_MAX      256u
 
-/* Patterns, as D has them. */
+/* Patterns, as in D. */
 struct fl_patterns {
 	const char *const *items;
 	size_t count;
@@ -51,22 +51,21 @@ struct fl_conf {
 	const char *nats;        /* NULL: none is named */
 	const char *credentials; /* NULL */
 	const char *key, *state;
-	union fl_address metrics; /* where they are served; of family 0, no program stands */
+	union fl_address metrics; /* where metrics are served; family 0: no standing program runs */
 	const char *standing;     /* the folder of standing programs */
 	uint32_t workers;
 	struct fl_conf_operator *operators;
 	size_t noperators;
 };
 
-/** Read @p path; everything is in @p arena. SYNTAX, with the line; PERMISSION: others could have written it.
- */
+/** Read @p path; everything is in @p arena. SYNTAX, with the line; PERMISSION: another user can write it. */
 OT_MUST_CHECK struct ot_err *fl_conf_read(const char *path, struct ot_arena *arena, struct fl_conf *ret);
-/** The same for a merger: other defaults, and operators need no more than their keys. */
+/** The same for a merger, with other defaults; operators need only their keys. */
 OT_MUST_CHECK struct ot_err *fl_conf_read_merger(const char *path, struct ot_arena *arena,
 						 struct fl_conf *ret);
 /** The operator with this key; NULL: none. */
 const struct fl_conf_operator *fl_conf_find(const struct fl_conf *conf, const uint8_t key[FL_PUBLIC]);
-/** May both do the same? */
+/** Do both have the same rights? */
 bool fl_conf_same_rights(const struct fl_conf_operator *a, const struct fl_conf_operator *b);
 
 #endif

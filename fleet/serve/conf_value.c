@@ -21,7 +21,7 @@ struct ot_err *fl_value_path(const struct fl_lines *lines, const char **ret)
 	return NULL;
 }
 
-/* A number and what stands behind it. */
+/* A number and its suffix. */
 static bool split(const char *text, uint64_t *ret, const char **unit)
 {
 	char *end;
@@ -122,7 +122,7 @@ struct ot_err *fl_value_patterns(const struct fl_lines *lines, struct ot_arena *
 	return NULL;
 }
 
-/* @host: numbers, not a name, whose meaning others decide. */
+/* @host: numeric, because others control what a name resolves to. */
 static bool parse_address(const char *host, size_t len, bool brackets, uint16_t port, union fl_address *ret)
 {
 	char text[INET6_ADDRSTRLEN];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values of serve.conf: the words behind the first of a line. SYNTAX, with the line, for what is none. */
+/* Values of serve.conf: the words after the keyword of a line. SYNTAX, with the line, for an invalid one. */
 #ifndef FLEET_SERVE_CONF_VALUE_H
 #define FLEET_SERVE_CONF_VALUE_H
 

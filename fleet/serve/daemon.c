@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The daemon of a host: requests come from a broker, are held against serve.conf (gate.h), and sessions get a
- * process each. */
+/* The daemon of a host: it receives requests from a broker, checks them against serve.conf (gate.h), and
+ * starts a process for each session. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -95,7 +95,7 @@ static struct ot_err *begin_session(struct daemon *d, const struct fl_gate_resul
 	return fl_workers_start(&d->workers, d->conf_path, d->nats, result->operator->name, &ticket);
 }
 
-/* What the process of the metrics tells of requests. */
+/* Counts of requests for the process of the metrics. */
 static void count(struct daemon *d, bool begun)
 {
 	struct fl_counts *c = d->metrics.counts;
@@ -128,7 +128,7 @@ static void take_request(void *arg, const struct fl_broker_message *m)
 		err = fl_broker_publish(d->broker, m->reply, NULL, result.answer.data, result.answer.len);
 	if (err)
 		log_error("a request failed", err);
-	if (!result.later) /* it is counted when it is answered */
+	if (!result.later) /* counted when it is answered */
 		count(d, begun);
 	fl_gate_result_deinit(&result);
 	ot_arena_deinit(&arena);
@@ -141,7 +141,7 @@ static struct ot_err *read_conf(const struct daemon *d, struct ot_arena *arena, 
 	return (d->merges ? fl_conf_read_merger : fl_conf_read)(d->conf_path, arena, ret);
 }
 
-/* What stays as it was begun with: the host's name, key, folder and broker. */
+/* Values that can't change while it runs: the host's name, key, folder and broker. */
 static void reload(struct daemon *d)
 {
 	struct ot_arena arena;
@@ -189,7 +189,7 @@ static struct ot_err *hold_signals(struct daemon *d)
 
 /* --- the daemon's life -------------------------------------------------------------------------------- */
 
-/* A host without a broker, whose metrics are wanted: it needs no key either, and no process beside it. */
+/* A host without a broker that serves metrics: it needs neither a key nor a process for guests. */
 static bool serves_metrics_only(const struct daemon *d, const char *nats)
 {
 	return !d->merges && !nats && !d->conf.nats && d->conf.metrics.any.sa_family;
@@ -214,7 +214,7 @@ static struct ot_err *subscribe(struct daemon *d)
 	char subject[FL_BROKER_SUBJECT];
 
 	OT_TRY(fl_broker_connect(&config, &d->broker));
-	if (!d->merges) /* whose guests are whose is nothing to ask it */
+	if (!d->merges) /* it is not asked for guests */
 		OT_TRY(fl_inbox_open(d->broker, SUBJECT_WHO, &d->who));
 	snprintf(subject, sizeof(subject), SUBJECT_RUN "%s", d->conf.name);
 	return fl_inbox_open(d->broker, subject, &d->run);
@@ -261,7 +261,7 @@ static int earlier(int a, int b)
 	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* What the daemon's children have done; in how many ms one of them is due. */
+/* Handle events of the daemon's children; returns in how many ms one of them is due. */
 static int step_children(struct daemon *d)
 {
 	bool listed;
@@ -270,7 +270,7 @@ static int step_children(struct daemon *d)
 	ms = earlier(ms, fl_guests_step(&d->guests, &listed));
 	if (listed && d->guests.listed_ns)
 		fl_questions_answer(&d->questions, take_request, d);
-	else if (listed) /* who is not answered knows that something is wrong */
+	else if (listed) /* a missing answer shows that something is wrong */
 		fl_questions_clear(&d->questions);
 	return ms;
 }
@@ -292,7 +292,7 @@ static void loop(struct daemon *d)
 			d->metrics.counts->running = d->workers.count;
 			d->metrics.counts->failed = d->workers.failed;
 		}
-		/* an invitation is not behind a flood of questions */
+		/* so that an invitation does not wait for a flood of questions */
 		if (fl_inbox_next(d->run, &m))
 			take_request(d, &m);
 		if (d->who && fl_inbox_next(d->who, &m))
@@ -322,7 +322,7 @@ int fl_serve_daemon(const char *conf_path, const char *nats, bool merges)
 	static struct daemon d;
 	int status = FL_EXIT_OK;
 
-	/* no core file has this host's key, and no other process of its user reads it */
+	/* keep this host's key out of core files, and from other processes of its user */
 	prctl(PR_SET_DUMPABLE, 0);
 	d = (struct daemon){
 		.conf_path = conf_path, .signals = -1, .metrics = { .counts_fd = -1 }, .merges = merges

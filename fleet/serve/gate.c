@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests: allowed or refused, and in the log before anything is done. */
+/* Requests: allowed or refused, and logged before they take effect. */
 #include "fleet/serve/gate.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 /* --- the log ------------------------------------------------------------------------------------------ */
 
-/* Is there room for a line about what anybody can send? */
+/* Is there room for a line about an unauthenticated request? */
 static bool has_room(struct fl_gate *gate, struct fl_gate_lines *lines, const char *what, uint64_t now)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf line = { 0 };
@@ -51,7 +51,7 @@ static const char *asked(enum fl_asks asks)
 	return asks == FL_ASKS_RUN ? "run" : asks == FL_ASKS_MERGE ? "merge" : "who";
 }
 
-/* What a known operator asks, and what becomes of it. */
+/* A known operator's request, and the decision. */
 static void log_request(struct fl_gate *gate, const struct fl_conf_operator *operator,
 			const struct fl_request * request, const char *outcome, const char *why)
 {
@@ -81,7 +81,7 @@ static void log_request(struct fl_gate *gate, const struct fl_conf_operator *ope
 		gate->log(gate->arg, line.data);
 }
 
-/* One that is well signed, and that whoever has heard it may send again. */
+/* A validly signed request that any eavesdropper may have sent again. */
 static void log_repeated(struct fl_gate *gate, const struct fl_gate_result *result, const char *why,
 			 uint64_t now)
 {
@@ -115,7 +115,7 @@ static struct ot_err *answer_verdict(const struct fl_gate *gate, const struct fl
 	return answer(gate, &body, ret);
 }
 
-/* @p why is consumed. Who asks which guests there are and may not is not told anything. */
+/* @p why is consumed. An operator without the right to ask for guests gets no reason. */
 static struct ot_err *answer_refused(const struct fl_gate *gate, enum fl_reason reason, struct ot_err *why,
 				     struct fl_gate_result *ret)
 {
@@ -148,7 +148,7 @@ static struct ot_err *take_invitation(struct fl_gate *gate, uint64_t now, struct
 {
 	struct ot_err *why = fl_replay_take(gate->replay, &ret->request, now);
 
-	/* a repeated one is not answered: the first one's sender has its answer */
+	/* a repeated one is not answered: the sender of the first one has the answer */
 	if (why && ot_err_code(why) == OT_ERR_PERMISSION) {
 		log_repeated(gate, ret, ot_err_message(why), now);
 		ot_err_destroy(why);
@@ -167,7 +167,7 @@ static struct ot_err *take_invitation(struct fl_gate *gate, uint64_t now, struct
 	return NULL;
 }
 
-/* A host has guests and merges nothing; a merger, the other way round. */
+/* A host has guests and does not merge; a merger merges and has none. */
 static struct ot_err *check_kind(const struct fl_gate *gate, enum fl_asks asks)
 {
 	if (gate->merges == (asks == FL_ASKS_MERGE))
@@ -179,7 +179,7 @@ static struct ot_err *check_kind(const struct fl_gate *gate, enum fl_asks asks)
 
 static struct ot_err *take_request(struct fl_gate *gate, uint64_t now, struct fl_gate_result *ret)
 {
-	/* everybody hears WHO; RUN comes under one host's name */
+	/* every host receives WHO; RUN is sent under one host's name */
 	if (ret->request.asks == FL_ASKS_WHO && !fl_request_means(&ret->request, gate->conf->name))
 		return NULL;
 	struct ot_err *why = fl_request_check(&ret->request, gate->conf->name, now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which guests an operator is told of: listed in a process of its own. */
+/* Lists the guests that an operator may see, in a process of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -107,7 +107,7 @@ static bool is_meant(const char *pattern, const char *name)
 	return !*pattern || !strcmp(pattern, "all") || dif_glob_match(pattern, name);
 }
 
-/* As far as an answer has room. */
+/* As many as fit into an answer. */
 static void put(const struct fl_guests *g, const struct fl_conf_operator *operator, const char * pattern,
 		struct ot_buf *out)
 {
@@ -137,7 +137,7 @@ bool fl_guests_tell(struct fl_guests *g, const struct fl_conf_operator *operator
 	return false;
 }
 
-/* A process that says more than it should is killed as one that takes too long is. */
+/* A process that writes too much is killed, like one that takes too long. */
 static void take(struct fl_guests *g)
 {
 	char data[16384];
@@ -186,7 +186,7 @@ int fl_guests_step(struct fl_guests *g, bool *ret_ended)
 		kill(g->pid, SIGKILL);
 	if (waitpid(g->pid, &status, WNOHANG) != g->pid)
 		return ot_ms_until(g->end_ns) + 1;
-	take(g); /* what it said last */
+	take(g); /* its last output */
 	close_fd(g);
 	finish(g, status);
 	*ret_ended = true;

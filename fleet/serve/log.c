@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where outsight-serve writes what it does. */
+/* The log of outsight-serve. */
 #include <stdio.h>
 
 #include "base/log.h"

@@ -85,7 +85,7 @@ static struct ot_err *check_files(const char *path, bool merges, struct ot_arena
 	return NULL;
 }
 
-/* What a host would allow an operator, a merger does not ask. */
+/* A merger does not check what a host allows an operator. */
 static void tell_useless(const char *path, const struct fl_conf *conf)
 {
 	for (size_t i = 0; i < conf->noperators; i++) {
@@ -162,9 +162,9 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "--session")) /* the daemon's own: workers.c */
 		return fl_serve_session(argv[2], argv[3]);
-	if (argc == 2 && !strcmp(argv[1], "--list")) /* as well: guests.c */
+	if (argc == 2 && !strcmp(argv[1], "--list")) /* the same: guests.c */
 		return fl_serve_list();
-	if (argc >= 3 && !strcmp(argv[1], "--standing")) { /* as well: metrics.c */
+	if (argc >= 3 && !strcmp(argv[1], "--standing")) { /* the same: metrics.c */
 		if (argc > 3)
 			fl_serve_log_verbosely();
 		return fl_serve_metrics(argv[2]);

@@ -103,7 +103,7 @@ void fl_metrics_end(struct fl_metrics_process *m)
 {
 	if (m->pid > 0) {
 		kill(m->pid, SIGTERM);
-		waitpid(m->pid, NULL, 0); /* it kills programs that don't end in ten seconds */
+		waitpid(m->pid, NULL, 0); /* it kills programs that don't end within ten seconds */
 	}
 	if (m->counts)
 		munmap(m->counts, sizeof(*m->counts));

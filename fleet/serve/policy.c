@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Operators' rights: patterns of serve.conf against names. */
+/* Operators' rights: matches names with the patterns of serve.conf. */
 #include "fleet/serve/policy.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an operator of serve.conf may, as a worker asks for it. */
+/* The rights of an operator of serve.conf, in the form of a worker's callbacks. */
 #ifndef FLEET_SERVE_POLICY_H
 #define FLEET_SERVE_POLICY_H
 

@@ -24,7 +24,7 @@ void fl_questions_add(struct fl_questions *q, const struct fl_broker_message *m)
 void fl_questions_answer(struct fl_questions *q, void (*take)(void *arg, const struct fl_broker_message *m),
 			 void *arg)
 {
-	/* taken out first: what is asked for another list waits anew */
+	/* removed first: questions that need another list are queued again */
 	struct fl_questions now = *q;
 
 	q->count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Invitations that were taken, in memory and on the disk. The file has records of one size, and only grows
- * until half of it has expired; then it is written anew beside itself and renamed. */
+/* Used invitations, in memory and on disk. The file has records of one size. It only grows until half of it
+ * has expired; then it is rewritten under another name and renamed. */
 #include "fleet/serve/replay.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ static struct ot_err *open_file(int dir, const char *name, int flags, int *ret)
 	return NULL;
 }
 
-/* A record that was not written whole was not acted upon. */
+/* The invitation of an incomplete record had no effect. */
 static struct ot_err *load(struct fl_replay *r, uint64_t now)
 {
 	ot_auto_free char *data = NULL;
@@ -96,7 +96,7 @@ static struct ot_err *load(struct fl_replay *r, uint64_t now)
 	return NULL;
 }
 
-/* All that is in memory, and nothing else. */
+/* Exactly the contents of memory. */
 static struct ot_err *rewrite(struct fl_replay *r)
 {
 	ot_auto_close int fd = -1;
@@ -121,7 +121,7 @@ static struct ot_err *append(struct fl_replay *r, const struct taken *taken)
 	if (!err)
 		r->in_file++;
 	else
-		r->in_file = FL_REPLAY_MAX; /* perhaps torn: the next one writes it anew */
+		r->in_file = FL_REPLAY_MAX; /* perhaps incomplete: the next one rewrites it */
 	return ot_err_prefix(err, NAME);
 }
 
@@ -141,7 +141,7 @@ struct ot_err *fl_replay_open(const char *state, uint64_t now, struct fl_replay 
 		err = open_file(r->dir, NAME, 0, &r->fd);
 	if (!err)
 		err = load(r, now);
-	if (!err) /* what is torn at its end, or has expired, is gone */
+	if (!err) /* this removes expired records, and an incomplete one at its end */
 		err = rewrite(r);
 	if (err) {
 		fl_replay_close(r);
@@ -173,7 +173,7 @@ struct ot_err *fl_replay_take(struct fl_replay *r, const struct fl_request *requ
 		return ot_err_nomem();
 	memcpy(taken.signer, request->signer, FL_PUBLIC);
 	memcpy(taken.nonce, request->nonce, FL_NONCE);
-	/* in memory at any rate: what could not be written is refused as well the second time */
+	/* always in memory: one that could not be written is also refused the second time */
 	r->items[r->count++] = taken;
 	if (r->in_file >= 2 * r->count + FL_REPLAY_EACH || r->in_file >= FL_REPLAY_MAX)
 		return rewrite(r);

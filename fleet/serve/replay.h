@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Invitations that this host has taken, so that none is taken twice. They are kept in a file, written before
- * one is acted upon, until they have expired: a restart does not forget.
+ * Used invitations, so that none is accepted twice. Until they expire they are kept in a file, which is
+ * written before one takes effect, so that they survive a restart.
  *
- * Only what a known operator has signed comes here, and each has a part of the room that the others can't use
- * up: FL_REPLAY_EACH invitations within the hour that one may hold.
+ * Only invitations that a known operator signed are stored, and each operator has room for FL_REPLAY_EACH of
+ * them in the hour that one may be valid, which others can't use up.
  */
 #ifndef FLEET_SERVE_REPLAY_H
 #define FLEET_SERVE_REPLAY_H
@@ -17,12 +17,12 @@
 
 struct fl_replay;
 
-/** The file "replayed" in the folder @p state; the process that has it open is the only one: BUSY. Those that
- * have expired at @p now (seconds since 1970) are forgotten. */
+/** Open the file "replayed" in the folder @p state, for one process only: BUSY. Invitations that have expired
+ * at @p now (seconds since 1970) are removed. */
 OT_MUST_CHECK struct ot_err *fl_replay_open(const char *state, uint64_t now, struct fl_replay **ret);
 void fl_replay_close(struct fl_replay *replay);
-/** Is this the first time? Then it is on the disk when this returns. PERMISSION: no. LIMIT: the operator has
- * sent too many. OS: it can't be written, and must not be acted upon. */
+/** Record an invitation. NULL: it was not used before, and is on the disk now. PERMISSION: it was used.
+ * LIMIT: the operator has sent too many. OS: it can't be written, and must not take effect. */
 OT_MUST_CHECK struct ot_err *fl_replay_take(struct fl_replay *replay, const struct fl_request *request,
 					    uint64_t now);
 

@@ -45,7 +45,7 @@ static bool invited(void *arg, const void *run, size_t len)
 	return !memcmp(digest, s->ticket.run, FL_DIGEST);
 }
 
-/* serve.conf is read again: a session has the rights that it says now. */
+/* serve.conf is read again: a session has the rights of the present file. */
 static struct ot_err *prepare(struct session *s, const char *conf_path)
 {
 	OT_TRY(fl_trust_start());
@@ -80,7 +80,7 @@ static struct ot_err *open_link(struct session *s, struct fl_broker *broker, str
 
 static struct ot_err *answer(const struct session *s, struct fl_broker *broker)
 {
-	if (!fl_broker_flush(broker, FLUSH_MS)) /* has it our subscription? */
+	if (!fl_broker_flush(broker, FLUSH_MS)) /* has it received our subscription? */
 		return ot_err_new(OT_ERR_OS, "the broker does not answer");
 	return fl_broker_publish(broker, s->ticket.reply, NULL, s->ticket.answer.data, s->ticket.answer.len);
 }
@@ -100,7 +100,7 @@ static int trace(struct session *s, struct fl_link *link)
 	return fl_worker_run(link, &config);
 }
 
-/* Hosts make their links' keys with the one that this session's answer has named. */
+/* Hosts derive their links' keys from the one that this session's answer named. */
 static int merge(struct session *s, struct fl_link *link, struct fl_broker *broker)
 {
 	struct fl_merge_config config = { .name = s->conf.name,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sessions as processes of their own: what goes wrong in one, by a guest's doing or an operator's, is not in
- * the daemon, which has this host's key. */
+/* Sessions are separate processes: a fault in one, caused by a guest or an operator, is not in the daemon,
+ * which has this host's key. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 
 #define END_NS 10000000000ull
 
-/* A file in memory, to be read from its beginning. */
+/* A file in memory, positioned at its beginning. */
 static struct ot_err *write_ticket(const struct fl_ticket *ticket, int *ret)
 {
 	ot_auto_close int fd = memfd_create("ticket", MFD_CLOEXEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process of a standing program: outsight itself, with limits that the program can't lift. */
+/* The process of a standing program: outsight, with limits that the program can't raise. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -78,8 +78,8 @@ static void become(const struct command *c, int said, pid_t parent)
 	_exit(127);
 }
 
-/* Its file, and what was being written beside it when it was killed: figures of a program that does not run
- * are nobody's any more. */
+/* Remove its file and a temporary one of a killed process: values of a program that does not run are
+ * obsolete. */
 static void remove_files(const struct fl_standing *s, const struct fl_program *p)
 {
 	ot_auto_dir DIR *dir = opendir(s->config.run);
@@ -122,7 +122,7 @@ struct ot_err *fl_program_spawn(const struct fl_standing *s, struct fl_program *
 
 /* --- what it says ---------------------------------------------------------------------------------------- */
 
-/* What fails again fails with the same line each time. */
+/* A repeated failure prints the same line each time. */
 static void tell(const struct fl_standing *s, struct fl_program *p, uint64_t now_ns)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf text = { 0 };
@@ -147,7 +147,7 @@ static void tell(const struct fl_standing *s, struct fl_program *p, uint64_t now
 	fl_standing_say(s, p, "%s", ot_buf_str(&text));
 }
 
-/* Of a line that is too long the beginning is kept. */
+/* The beginning of a line that is too long is kept. */
 static void take(const struct fl_standing *s, struct fl_program *p, const char *data, size_t n,
 		 uint64_t now_ns)
 {
@@ -164,13 +164,13 @@ void fl_program_listen(const struct fl_standing *s, struct fl_program *p, uint64
 
 	if (p->said_fd < 0)
 		return;
-	/* a program that says more than is read at a time waits for the next time */
+	/* the rest of its output waits for the next read */
 	for (unsigned i = 0; i < 16; i++) {
 		ssize_t n = read(p->said_fd, data, sizeof(data));
 
 		if (n < 0)
 			return;
-		if (!n) { /* closed: a descriptor at its end would be ready for ever */
+		if (!n) { /* closed, because a descriptor at its end is always ready */
 			close(p->said_fd);
 			p->said_fd = -1;
 			return;

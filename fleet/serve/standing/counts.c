@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counts that two processes see. */
+/* Counts in memory that two processes share. */
 #include "fleet/serve/standing/counts.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs' metrics, read strictly and put together: see families.h. */
+/* Parses programs' metrics strictly and merges them: see families.h. */
 #include "fleet/serve/standing/families.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct taking {
 	const char *program;
 	char name[FL_FAMILY_NAME]; /* of the family that HELP has named */
 	struct piece help;
-	struct fl_family *family; /* whose TYPE was read; NULL: it is left out */
+	struct fl_family *family; /* the family whose TYPE was read; NULL: it is omitted */
 	uint64_t refused;
 };
 
@@ -53,7 +53,7 @@ static struct piece behind(struct piece line, size_t n)
 	return (struct piece){ line.at + n, line.len - n };
 }
 
-/* How many of the first characters are among @set. A text has a NUL behind it. */
+/* The number of leading characters in @set. The text ends with a NUL. */
 static size_t span(struct piece p, const char *set)
 {
 	size_t n = strspn(p.at, set);
@@ -70,7 +70,7 @@ static bool is_histogram(const char *type)
 
 static const char *const histogram_suffixes[] = { "", "_bucket", "_count", "_sum" };
 
-/* The family's own name, and those of a histogram's series, must be nobody else's. */
+/* The family's own name, and the names of a histogram's series, must not be another family's. */
 static bool names_are_free(const struct fl_families *f, const char *name, const char *type)
 {
 	char full[FL_FAMILY_NAME + 8];
@@ -111,7 +111,7 @@ static struct ot_err *make_family(struct taking *t, const char *type)
 	return take_names(t->f, family, t->name);
 }
 
-/* HELP comes first; what stands behind the name is text without an end of line. */
+/* HELP comes first; the rest after the name is text without a line end. */
 static void take_help(struct taking *t, struct piece line)
 {
 	size_t n = span(line, NAME_LETTERS);
@@ -164,8 +164,7 @@ refused:
 
 /* --- samples -------------------------------------------------------------------------------------------- */
 
-/* The length of `name="text"` that @p begins with, in which '\\', '"' and ends of lines are escaped; 0: none.
- */
+/* The length of `name="text"` at the start of @p, in which '\\', '"' and line ends are escaped; 0: none. */
 static size_t label_length(struct piece p)
 {
 	size_t n = span(p, NAME_LETTERS);
@@ -181,8 +180,8 @@ static size_t label_length(struct piece p)
 	return 0;
 }
 
-/* Append the labels of "{…}", each with a comma before it; the length of all, 0: they are none. A label that
- * is called as ours is called as Prometheus itself calls one then. */
+/* Append the labels of "{…}", each after a comma; returns the length of all, 0: malformed. A label with the
+ * name of ours is renamed as Prometheus would do it. */
 static size_t put_labels(struct ot_buf *out, struct piece p)
 {
 	size_t at = 1;
@@ -217,7 +216,7 @@ static bool is_series(const struct taking *t, struct piece name)
 	return false;
 }
 
-/* " 17": integers are what the output writes. */
+/* " 17": the output writes integers. */
 static bool is_value(struct piece p)
 {
 	size_t sign = p.len > 1 && p.at[1] == '-';
@@ -292,7 +291,7 @@ struct ot_err *fl_families_take(struct fl_families *f, const char *program, cons
 	while (len) {
 		const char *end = memchr(text, '\n', len);
 
-		if (!end) { /* a line that was cut */
+		if (!end) { /* an incomplete line */
 			t.refused++;
 			break;
 		}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The metrics of several programs as one text: a family that several programs have stands there once, with
- * the rows of all, each with a label `program`.
+ * Merges the metrics of several programs into one text: a family of several programs appears once, with the
+ * rows of all, each with a label `program`.
  *
- * What a program's process wrote is not trusted to be right: whatever would make the whole text invalid for
- * its reader is left out and counted, which are families of another type or name, lines that are no samples,
- * and names that are not the output's.
+ * The files of programs' processes are not trusted. Anything that would make the whole text invalid for its
+ * reader is omitted and counted: families of another type or name, lines that are not samples, and names that
+ * the output does not use.
  */
 #ifndef FLEET_SERVE_STANDING_FAMILIES_H
 #define FLEET_SERVE_STANDING_FAMILIES_H
@@ -16,7 +16,7 @@
 
 #define FL_FAMILIES_MAX 4096u
 #define FL_FAMILY_NAME  256u
-/* What outsight-serve says of itself begins so, and no program's does. */
+/* Prefix of outsight-serve's own metrics, which no program's have. */
 #define FL_OWN_METRICS  "outsight_serve_"
 
 struct fl_family {
@@ -33,10 +33,10 @@ struct fl_families {
 void fl_families_init(struct fl_families *f);
 void fl_families_deinit(struct fl_families *f);
 
-/** Take @p program's text. @p ret_refused: how many families and lines were left out. */
+/** Add @p program's text. @p ret_refused: the number of omitted families and lines. */
 OT_MUST_CHECK struct ot_err *fl_families_take(struct fl_families *f, const char *program, const char *text,
 					      size_t len, uint64_t *ret_refused);
-/** Append all. */
+/** Append all metrics. */
 void fl_families_put(const struct fl_families *f, struct ot_buf *out);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define PATH_TEXT 4096
 
-/* Whoever can write there can trace as this host's own user. */
+/* A user who can write there can trace as this host's own user. */
 static struct ot_err *check_folder(DIR *dir, const char *path)
 {
 	struct stat st;
@@ -31,7 +31,7 @@ static struct ot_err *check_folder(DIR *dir, const char *path)
 	return NULL;
 }
 
-/* "NAME.d": NAME. Others' files may stand there too. */
+/* "NAME.d": NAME. Other files may be there, too. */
 static bool name_of(const char *file, char name[FL_NAME_MAX + 1])
 {
 	size_t len = strlen(file);
@@ -66,7 +66,7 @@ static struct fl_program *find(const struct fl_standing *s, const char *name)
 	return NULL;
 }
 
-/* By name: which of two programs has a family's name does not depend on the folder's order. */
+/* By name: the owner of a family's name must not depend on the folder's order. */
 static struct fl_program *make(struct fl_standing *s, const char *name)
 {
 	size_t at = 0;
@@ -95,7 +95,7 @@ static struct ot_err *read_files(struct fl_program *p, const char *script, const
 	return kept ? fl_limits_read(kept, &p->arena, &p->limits) : ot_err_nomem();
 }
 
-/* Read it if it is new or was changed, and begin again. */
+/* Read it if it is new or changed, and restart it. */
 static void load_program(struct fl_standing *s, const char *name, uint64_t now_ns)
 {
 	struct fl_program *p = find(s, name);
@@ -131,7 +131,7 @@ static void load_program(struct fl_standing *s, const char *name, uint64_t now_n
 	fl_program_begin(p, now_ns);
 }
 
-/* Those whose file is gone. */
+/* Programs whose file no longer exists. */
 static void end_others(struct fl_standing *s, uint64_t now_ns)
 {
 	for (size_t i = 0; i < s->count; i++)

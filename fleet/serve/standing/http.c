@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* HTTP by libmicrohttpd. Who connects is a stranger: connections, their memory and their time are limited. */
+/* HTTP by libmicrohttpd. Clients are untrusted: connections, their memory and their time are limited. */
 #include "fleet/serve/standing/http.h"
 
 #include <arpa/inet.h>
@@ -71,7 +71,7 @@ static enum MHD_Result take(void *arg, struct MHD_Connection *c, const char *url
 	static int headers_came;
 
 	(void)version, (void)data;
-	if (!*state) { /* the headers; what is sent behind them comes next */
+	if (!*state) { /* the headers; the body follows */
 		*state = &headers_came;
 		return MHD_YES;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Limits of a standing program: lines of a word and its values. */
+/* Limits of a standing program: lines of a keyword and its values. */
 #include "fleet/serve/standing/limits.h"
 
 #include <string.h>

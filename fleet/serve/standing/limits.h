@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a standing program may cost: NAME.conf beside NAME.d. The format is described in
- * outsight-serve.conf(5). */
+/* Limits of a standing program: NAME.conf, beside NAME.d. outsight-serve.conf(5) describes the format. */
 #ifndef FLEET_SERVE_STANDING_LIMITS_H
 #define FLEET_SERVE_STANDING_LIMITS_H
 
 #include "fleet/serve/conf.h"
 
-#define FL_SERIES_MAX   10000u /* more rows the output never has (consumer/output/prom.c) */
+#define FL_SERIES_MAX   10000u /* the output's maximum */
 #define FL_METRICS_MAX  (16u << 20)
 #define FL_GUESTS_MAX   16u /* patterns of one program */
-#define FL_COST_DEFAULT 5u  /* per cent: of what nobody watches, less than an operator's session has */
+#define FL_COST_DEFAULT 5u  /* per cent: less than an operator's session, because it is unattended */
 
 struct fl_limits {
 	struct fl_patterns guests;
 	uint32_t maxcost; /* per cent of the vCPUs' time */
-	uint32_t ttl_s;   /* the metrics were not read for that long: the program is stopped */
+	uint32_t ttl_s;   /* the program is stopped if the metrics were not read for that long */
 	uint32_t series;  /* rows of its metrics */
 	uint64_t bytes;   /* of their text */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a reader of the metrics gets: what programs' files have, and what this host says of them. */
+/* The page of metrics: the contents of programs' files, and this host's own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "fleet/serve/standing/families.h"
 #include "fleet/serve/standing/internal.h"
 
-/* The file as it is now; NULL: there is none yet. */
+/* The present contents of the file; NULL: there is none yet. */
 static struct ot_err *read_file(const struct fl_standing *s, const struct fl_program *p, char **ret,
 				size_t *ret_len)
 {
@@ -178,7 +178,7 @@ struct ot_err *fl_standing_metrics(struct fl_standing *s, uint64_t now_ns, struc
 		err = out->failed ? ot_err_nomem() : NULL;
 	}
 	fl_families_deinit(&f);
-	/* by now it was told that they did not run */
+	/* the previous page reported that they do not run */
 	for (size_t i = 0; i < s->count; i++)
 		if (is_idle(s->programs[i]))
 			fl_program_begin(s->programs[i], now_ns);

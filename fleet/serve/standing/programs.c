@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When standing programs begin and end. */
+/* Starts and ends standing programs. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void start(const struct fl_standing *s, struct fl_program *p, uint64_t no
 /* It ended by itself. */
 static void take_end(const struct fl_standing *s, struct fl_program *p, int status, uint64_t now_ns)
 {
-	bool again = p->failing; /* the same has been said */
+	bool again = p->failing; /* already reported */
 
 	p->failing = !WIFEXITED(status) || WEXITSTATUS(status);
 	if (!p->failing) {
@@ -86,7 +86,7 @@ static void take_end(const struct fl_standing *s, struct fl_program *p, int stat
 		return;
 	}
 	p->failures++;
-	/* one that ran for a while has not begun to fail in vain */
+	/* one that ran for a while restarts without a longer pause */
 	if (now_ns - p->began > PAUSE_MAX_S * OT_NS_PER_SEC)
 		p->pause_s = PAUSE_MIN_S;
 	p->state = FL_PROGRAM_WAITING;
@@ -130,7 +130,7 @@ static uint64_t step(const struct fl_standing *s, struct fl_program *p, uint64_t
 		fl_program_end(p, FL_PROGRAM_IDLE, now_ns);
 	}
 	if (p->state == FL_PROGRAM_ENDING && now_ns >= p->due) {
-		kill(p->pid, SIGKILL); /* which leaves guests clean as well */
+		kill(p->pid, SIGKILL); /* this leaves guests clean as well */
 		p->due = now_ns + KILL_NS;
 	}
 	if (p->state == FL_PROGRAM_RUNNING)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One thread for everything: nothing in it waits for a program, a guest or a reader. */
+/* One thread for everything, which never waits for a program, a guest or a reader. */
 #include "fleet/serve/standing/run.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "base/signals.h"
 #include "fleet/serve/standing/http.h"
 
-/* The least time between two readings of programs' files. Who asks faster gets the same page again. */
+/* Minimum time between two readings of programs' files. Faster readers get the same page again. */
 #define PAGE_NS 250000000u
 
 struct running {
@@ -70,8 +70,8 @@ static struct ot_err *find_exe(struct running *r)
 	return NULL;
 }
 
-/* What programs write is for this process only: a folder that others could change would be theirs to choose
- * metrics, and a link in it a file to be written over. */
+/* Programs' files are for this process only: a user who could change the folder could forge metrics, or have
+ * another file overwritten through a link. */
 static struct ot_err *make_folder(struct running *r, const struct fl_conf *conf)
 {
 	const char *at = getenv("RUNTIME_DIRECTORY"); /* of systemd.exec(5) */

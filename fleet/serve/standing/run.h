@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process of standing programs and metrics. It has no key of this host's: who speaks HTTP with it speaks
- * with nobody who could do more than run these programs. */
+/* The process of standing programs and metrics. It has no key of this host's, so an attack by HTTP reaches
+ * only a process that can run these programs. */
 #ifndef FLEET_SERVE_STANDING_RUN_H
 #define FLEET_SERVE_STANDING_RUN_H
 

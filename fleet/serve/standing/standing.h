@@ -23,8 +23,8 @@
 struct fl_standing;
 
 struct fl_standing_config {
-	const char *folder; /* of D files */
-	const char *run;    /* an existing folder for what programs' processes write; nobody else's */
+	const char *folder; /* the folder of D files */
+	const char *run;    /* an existing folder for the files of programs' processes; no other user's */
 	const char *exe;    /* outsight */
 	const struct fl_counts *counts;
 	/** A line for the host's log. */
@@ -35,16 +35,16 @@ struct fl_standing_config {
 /** @p config and its texts are borrowed. */
 OT_MUST_CHECK struct ot_err *fl_standing_create(const struct fl_standing_config *config, uint64_t now_ns,
 						struct fl_standing **ret);
-/** Ends all programs, which may take seconds. NULL is fine. */
+/** End all programs, which may take seconds. NULL is allowed. */
 void fl_standing_destroy(struct fl_standing *s);
 
-/** Read the folder again: programs that are new, changed or gone begin, begin again or end. An error is in
- * the log, and leaves what runs. */
+/** Read the folder again: start new programs, restart changed ones, and end removed ones. An error is logged,
+ * and running programs continue. */
 void fl_standing_load(struct fl_standing *s, uint64_t now_ns);
 
-/** Do what is due; when to be called next, if nothing happens before. */
+/** Do what is due; returns when this is due next, if no event comes before. */
 uint64_t fl_standing_step(struct fl_standing *s, uint64_t now_ns);
-/** What to wait for besides; how many of @p ret, which has room for FL_PROGRAMS_MAX. */
+/** Descriptors to wait for, in @p ret, which has room for FL_PROGRAMS_MAX; returns their number. */
 nfds_t fl_standing_fds(const struct fl_standing *s, struct pollfd *ret);
 
 /** Append all metrics, which counts as a scrape. */
