@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a host answers, and what it says in private. */
+/* A host's answers, and their encrypted bodies. */
 #include <sodium.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ struct ot_err *fl_answer_sign(const struct fl_identity *id, const struct fl_answ
 	return out->failed ? ot_err_nomem() : NULL;
 }
 
-/* Everything but the signature is as it says; the body is still encrypted. */
+/* Parse the unverified text; the body is still encrypted. */
 static struct ot_err *get(struct fl_bytes body, struct ot_arena *arena, struct fl_answer *ret)
 {
 	struct fl_reader r = fl_reader_of(body.data, body.len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Signatures over requests and answers, and the pieces that both have. */
+/* Signatures over requests and answers, and their common parts. */
 #include "fleet/trust/envelope.h"
 
 #include <sodium.h>
@@ -7,7 +7,7 @@
 
 #define VERSION 1u
 
-/* Ed25519ph over these words, the kind and the body: hashed in pieces, so no copy is made of it. */
+/* Ed25519ph over these words, the kind and the body: hashed in parts, so no copy is needed. */
 static const char domain[] = "outsight fleet, version 1: ";
 
 static void hash(enum fl_envelope kind, const void *body, size_t len, crypto_sign_state *ret)
@@ -66,7 +66,7 @@ bool fl_envelope_verify(enum fl_envelope kind, const uint8_t key[FL_PUBLIC], str
 	crypto_sign_state state;
 
 	hash(kind, body.data, body.len, &state);
-	/* the library takes what it does not change without const */
+	/* the library's parameter lacks const */
 	return !crypto_sign_final_verify(&state, (uint8_t *)(uintptr_t)signature.data, key);
 }
 

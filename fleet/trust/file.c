@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that only their owner may have written, and their lines. */
+/* Files that only their owner can write, and their lines. */
 #include "fleet/trust/file.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static struct ot_err *check(int fd, const char *path, enum fl_file kind)
 
 struct ot_err *fl_trusted_open(const char *path, enum fl_file kind, int *ret_fd)
 {
-	/* of a FIFO an open would wait for its writer */
+	/* opening a FIFO would wait for its writer */
 	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (kind == FL_FILE_SECRET ? O_NOFOLLOW : 0);
 	ot_auto_close int fd = open(path, flags);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keys: made, read, and as text. The file has the seed, from which both halves come. */
+/* Keys: generating, reading and printing them. The file has the seed, from which both halves are derived. */
 #include "fleet/trust/keys.h"
 
 #include <ctype.h>
@@ -29,7 +29,7 @@ struct ot_err *fl_trust_start(void)
 	return NULL;
 }
 
-/* The file appears whole, or not at all. */
+/* The file is created complete, or not at all. */
 static struct ot_err *write_seed(const char *path, const char *text)
 {
 	ot_auto_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

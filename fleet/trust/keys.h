@@ -24,19 +24,19 @@ struct fl_identity {
 /** Start libsodium: before any other function of this folder. */
 OT_MUST_CHECK struct ot_err *fl_trust_start(void);
 
-/** Make a key and write it to @p path, mode 0600. A file that is there stays: OS with EEXIST. */
+/** Generate a key and write it to @p path, mode 0600. An existing file is kept: OS with EEXIST. */
 OT_MUST_CHECK struct ot_err *fl_identity_make(const char *path, struct fl_identity *ret);
-/** Read one. PERMISSION: @p path is a symbolic link, another user's, or one that others can read. */
+/** Read a key. PERMISSION: @p path is a symbolic link, another user's, or readable by others. */
 OT_MUST_CHECK struct ot_err *fl_identity_read(const char *path, struct fl_identity *ret);
-/** Forget the secret part. */
+/** Overwrite the secret part. */
 void fl_identity_wipe(struct fl_identity *id);
 
 void fl_public_text(const uint8_t key[FL_PUBLIC], char ret[FL_PUBLIC_TEXT]);
-/** False: @p text is no key. */
+/** False: @p text is not a key. */
 OT_MUST_CHECK bool fl_public_parse(const char *text, uint8_t ret[FL_PUBLIC]);
 
-/** May a host or an operator have this name? Letters, digits, '-' and '_', so that it can be part of a
- * subject of NATS, of a log's line and of a pattern; at most FL_NAME_MAX. */
+/** Is this a valid name of a host or an operator? Letters, digits, '-' and '_', so that it can be part of a
+ * subject of NATS, of a log line and of a pattern; at most FL_NAME_MAX. */
 bool fl_name_is_valid(const char *name);
 
 #endif

@@ -27,7 +27,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Which of two keys a name has must not depend on an order of lines. */
+/* A name's key must not depend on the order of lines. */
 static struct ot_err *check_names(const struct fl_lines *lines, const struct fl_known *known)
 {
 	const char **names = calloc(known->count + 1, sizeof(*names));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hosts that an operator knows: a file of lines "NAME KEY". Whoever answers by a host's name has to have
- * its key; a host that is not in the file does not exist for the operator, whatever a broker says.
+ * The hosts that an operator knows: a file of lines "NAME KEY". A host must have the key of its name; a host
+ * that is not in the file does not exist for the operator, even if a broker announces it.
  */
 #ifndef FLEET_TRUST_KNOWN_H
 #define FLEET_TRUST_KNOWN_H
@@ -21,8 +21,8 @@ struct fl_known {
 	size_t count;
 };
 
-/** Read @p path; the result is in @p arena. NOT_FOUND: there is no such file. SYNTAX, with the line: what is
- * no name and key, or a name that was there already. */
+/** Read @p path; the result is in @p arena. NOT_FOUND: there is no such file. SYNTAX, with the line: an
+ * invalid name or key, or a duplicate name. */
 OT_MUST_CHECK struct ot_err *fl_known_read(const char *path, struct ot_arena *arena, struct fl_known *ret);
 
 #endif

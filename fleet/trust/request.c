@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an operator asks of hosts: written, read, and held against a host's name and clock. */
+/* An operator's requests to hosts: written, read, and checked against a host's name and clock. */
 #include <string.h>
 
 #include "dif/obj/program.h"
@@ -80,7 +80,7 @@ struct ot_err *fl_request_open(const void *data, size_t len, struct ot_arena *ar
 bool fl_request_means(const struct fl_request *request, const char *name)
 {
 	for (uint32_t i = 0; i < request->nhosts; i++)
-		/* an empty pattern of D's means everything */
+		/* an empty pattern of D matches everything */
 		if (*request->hosts[i] && dif_glob_match(request->hosts[i], name))
 			return true;
 	return false;

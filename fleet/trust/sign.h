@@ -27,7 +27,7 @@
 #define FL_REQUEST_MAX      (64u << 10)  /* bytes of a signed request */
 #define FL_ANSWER_MAX       (256u << 10) /* of a signed answer */
 #define FL_REQUEST_HOSTS    64u
-#define FL_INVITATION_MAX_S 3600u /* the longest that an invitation may hold */
+#define FL_INVITATION_MAX_S 3600u /* maximum validity of an invitation */
 #define FL_QUESTION_MAX_S   60u   /* the same of WHO, whose nonces no host keeps */
 
 enum fl_asks {
@@ -39,8 +39,8 @@ enum fl_asks {
 struct fl_request {
 	uint32_t protocol; /* FL_PROTOCOL */
 	enum fl_asks asks;
-	const char *operator;     /* what the operator calls itself, user@host: for logs, no more */
-	const char *const *hosts; /* names or patterns of those that are meant */
+	const char *operator;     /* the operator's name for itself, user@host: for logs only */
+	const char *const *hosts; /* names or patterns of the hosts */
 	uint32_t nhosts;
 	const char *guests;     /* a pattern, as in RUN */
 	uint8_t run[FL_DIGEST]; /* fl_digest() of RUN's message; of WHO, 0 */
@@ -49,7 +49,7 @@ struct fl_request {
 	uint64_t not_before, not_after; /* seconds since 1970; both included */
 	/* Set by fl_request_open(): */
 	uint8_t signer[FL_PUBLIC];
-	uint8_t digest[FL_DIGEST]; /* of the whole request as it came */
+	uint8_t digest[FL_DIGEST]; /* of the whole received request */
 };
 
 struct fl_answer {
@@ -66,7 +66,7 @@ struct fl_verdict {
 	const char *text;
 };
 
-/* A body's element: of WHO, the guests that the asker may trace. */
+/* An element of a body: of WHO, a guest that the asker may trace. */
 struct fl_presence {
 	const char *guest, *kernel; /* kernel: its release; "" is unknown */
 };
@@ -80,26 +80,26 @@ void fl_ephemeral_make(uint8_t ret_public[FL_PUBLIC], uint8_t ret_secret[FL_PUBL
 
 /** Append @p request, signed by @p id, to @p out; `signer` and `digest` are ignored. */
 void fl_request_sign(const struct fl_identity *id, const struct fl_request *request, struct ot_buf *out);
-/** Read one; texts go to @p arena. BAD_DATA: it is none. PERMISSION: it is not signed by who it says. Whether
- * the signer may do anything, and whether it is the first time, is the caller's to ask. */
+/** Read a request; texts are copied to @p arena. BAD_DATA: malformed. PERMISSION: not signed by the named
+ * key. The caller checks the signer's rights, and whether the request was used before. */
 OT_MUST_CHECK struct ot_err *fl_request_open(const void *data, size_t len, struct ot_arena *arena,
 					     struct fl_request *ret);
 /** Does it name the host @p name? */
 bool fl_request_means(const struct fl_request *request, const char *name);
-/** Is it meant for the host @p name, at @p now (seconds since 1970)? PERMISSION, with the reason: no. */
+/** Is it valid for the host @p name at @p now (seconds since 1970)? PERMISSION, with the reason: no. */
 OT_MUST_CHECK struct ot_err *fl_request_check(const struct fl_request *request, const char *name,
 					      uint64_t now);
 
 /** Append @p answer, signed by @p id and its body encrypted for @p to, a request's ephemeral key, to @p out.
- * BAD_DATA: no key of X25519 can be that. */
+ * BAD_DATA: that key is not valid. */
 OT_MUST_CHECK struct ot_err *fl_answer_sign(const struct fl_identity *id, const struct fl_answer *answer,
 					    const uint8_t to[FL_PUBLIC], struct ot_buf *out);
-/** Which host does an answer claim to be from? For looking its key up; the text goes to @p arena. */
+/** The host that an answer claims to be from, to find its key; the text is copied to @p arena. */
 OT_MUST_CHECK struct ot_err *fl_answer_host(const void *data, size_t len, struct ot_arena *arena,
 					    const char **ret);
-/** Read the answer of the host with @p key to the request with @p request; all goes to @p arena. @p public
- * and @p secret: the request's ephemeral pair. BAD_DATA, PERMISSION: it is not that; NOT_FOUND: it is that
- * host's answer to another request, perhaps an earlier one. */
+/** Read the answer of the host with @p key to the request with @p request; everything is copied to @p arena.
+ * @p public and @p secret: the request's ephemeral pair. BAD_DATA, PERMISSION: not a valid answer; NOT_FOUND:
+ * that host's answer to another, perhaps earlier request. */
 OT_MUST_CHECK struct ot_err *fl_answer_open(const void *data, size_t len, const uint8_t key[FL_PUBLIC],
 					    const uint8_t request[FL_DIGEST], const uint8_t public[FL_PUBLIC],
 					    const uint8_t secret[FL_PUBLIC], struct ot_arena *arena,
@@ -109,7 +109,7 @@ void fl_body_put_verdict(struct ot_buf *out, const struct fl_verdict *verdict);
 OT_MUST_CHECK struct ot_err *fl_body_get_verdict(struct fl_bytes body, struct ot_arena *arena,
 						 struct fl_verdict *ret);
 void fl_body_put_presence(struct ot_buf *out, const struct fl_presence *presence);
-/** False at the end of the list, and after a broken element; fl_reader_end() tells which. */
+/** False at the end of the list, and after a malformed element; fl_reader_end() distinguishes them. */
 bool fl_body_next_presence(struct fl_reader *r, struct ot_arena *arena, struct fl_presence *ret);
 
 #endif

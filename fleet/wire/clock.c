@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A host's clocks at one moment, so that the other side can put that host's times among its own. */
+/* A host's clocks at one moment, by which the other side converts that host's times to its own. */
 #include <sys/timex.h>
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ static uint64_t ns_of(clockid_t id)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* Nobody disciplines the clock, or the system call is forbidden here: then its error has no bound. */
+/* The clock is not synchronized, or the system call is forbidden here: its error is unbounded. */
 static uint64_t realtime_error(void)
 {
 	struct timex t = { .modes = 0 };
@@ -28,7 +28,7 @@ static uint64_t realtime_error(void)
 void fl_clock_now(struct fl_clock *ret)
 {
 	ret->maxerror = realtime_error();
-	/* Next to each other, so that what is between them is less than any error of a clock. */
+	/* Read one after the other: the time between is less than any error of a clock. */
 	ret->record = ot_now_ns();
 	ret->realtime = ns_of(CLOCK_REALTIME);
 	ret->boottime = ns_of(CLOCK_BOOTTIME);

@@ -2,7 +2,7 @@
 /* Messages that are one struct each: its members in order. */
 #include "fleet/wire/value.h"
 
-/* The end of each reader: all of the message is *ret's, or none of it. */
+/* The end of each reader: *ret gets all of the message, or nothing. */
 #define FINISH(r, kind)                                                 \
 	do {                                                            \
 		struct ot_err *finish_err_ = fl_reader_end(&(r), kind); \
@@ -24,7 +24,7 @@ struct ot_err *fl_get_hello(const void *data, size_t len, struct ot_arena *arena
 	struct fl_hello m = { .name = "" };
 
 	m.protocol = fl_get_u32(&r);
-	/* What follows in another protocol's HELLO is not known here. */
+	/* The rest of another protocol's HELLO is unknown here. */
 	if (!r.failed && m.protocol != FL_PROTOCOL) {
 		*ret = m;
 		return NULL;
@@ -297,7 +297,7 @@ struct ot_err *fl_get_of(const void *data, size_t len, struct ot_arena *arena, s
 	(void)arena;
 	m.kind = fl_get_u32(&r);
 	m.body = fl_get_bytes(&r);
-	/* a merger's own messages are of no member */
+	/* a merger's own messages belong to no member */
 	if (m.member >= FL_MEMBERS_MAX || m.kind < FL_HELLO || m.kind >= FL_MEMBER)
 		r.failed = true;
 	FINISH(r, FL_OF);

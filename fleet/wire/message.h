@@ -49,7 +49,7 @@
 
 #define FL_PROTOCOL    2u
 #define FL_MESSAGE_MAX (16u << 20)  /* bytes of one message; PROGRAM is the largest. The link splits it */
-#define FL_BATCH       (128u << 10) /* a sender ends a list (records, names …) when it has that many bytes */
+#define FL_BATCH       (128u << 10) /* a sender ends a list (records, names …) at that size */
 
 enum fl_kind {
 	FL_HELLO = 1,
@@ -80,8 +80,8 @@ const char *fl_kind_name(unsigned kind);
 
 /* --- reading ---------------------------------------------------------------------------------------------- */
 
-/* Takes values from a message in order. After a value that is not there every further one is 0 or empty, and
- * `failed` stays set. */
+/* Reads values from a message in order. After a missing value every further one is 0 or empty, and `failed`
+ * stays set. */
 struct fl_reader {
 	const uint8_t *at, *end;
 	bool failed, no_memory;
@@ -98,13 +98,13 @@ uint8_t fl_get_u8(struct fl_reader *r);
 uint32_t fl_get_u32(struct fl_reader *r);
 uint64_t fl_get_u64(struct fl_reader *r);
 struct fl_bytes fl_get_bytes(struct fl_reader *r);
-/** A text of at most @p max bytes without a NUL among them, copied to @p arena with one behind; never NULL
+/** A text of at most @p max bytes without a NUL in it, copied to @p arena with a NUL at the end; never NULL
  * ("" when @p r has failed). */
 const char *fl_get_text(struct fl_reader *r, uint32_t max, struct ot_arena *arena);
 /** Is there another element of a list? */
 bool fl_more(const struct fl_reader *r);
-/** NULL if everything was there and nothing is left over; else BAD_DATA, which names @p kind, or NO_MEMORY.
- */
+/** NULL if the message was complete and nothing is left over; else BAD_DATA, which names @p kind, or
+ * NO_MEMORY. */
 OT_MUST_CHECK struct ot_err *fl_reader_end(const struct fl_reader *r, unsigned kind);
 
 void fl_put_u8(struct ot_buf *out, uint8_t v);
@@ -115,7 +115,7 @@ void fl_put_text(struct ot_buf *out, const char *text);
 
 /* --- messages --------------------------------------------------------------------------------------------- */
 
-#define FL_TEXT_MAX    4096u      /* of names, sentences, options' values */
+#define FL_TEXT_MAX    4096u      /* of names, messages, options' values */
 #define FL_SOURCE_MAX  (1u << 20) /* of one D text */
 #define FL_TEXTS_MAX   64u
 #define FL_STRINGS_MAX 1024u /* options, arguments */
@@ -124,7 +124,7 @@ void fl_put_text(struct ot_buf *out, const char *text);
 struct fl_clock {
 	uint64_t realtime, boottime;
 	uint64_t record;   /* the clock that records carry (struct vp_record.time_ns) */
-	uint64_t maxerror; /* of realtime, as adjtimex(2) has it; UINT64_MAX: it is not synchronised */
+	uint64_t maxerror; /* error of realtime by adjtimex(2); UINT64_MAX: not synchronised */
 };
 
 struct fl_hello {
@@ -133,7 +133,7 @@ struct fl_hello {
 	struct fl_clock clock;
 };
 
-/* One text of D, as struct con_program has it. */
+/* One text of D, as in struct con_program. */
 struct fl_source {
 	bool is_script;
 	uint8_t spec;     /* enum dif_spec */
@@ -145,16 +145,16 @@ struct fl_option {
 	const char *name, *value; /* value NULL: without one */
 };
 
-/* A word of RUN's guests: one that migrates to that host, "arriving:NAME" or "arriving:NAME:UUID". It is
- * waited for, and what was there before is not meant. No -g has a colon behind that word. */
+/* A word of RUN's guests: a guest that migrates to that host, "arriving:NAME" or "arriving:NAME:UUID". The
+ * host waits for it; a guest that was there before does not match. No -g contains a colon after that word. */
 #define FL_ARRIVING "arriving:"
 
-/* What an operator wants of a host. The message is this, signed as a whole where a carrier needs that. */
+/* An operator's request to a host. The message is this struct, signed as a whole if a carrier needs that. */
 struct fl_run {
-	const char *guests; /* names and patterns, as -g has them, with blanks between */
+	const char *guests; /* names and patterns, as of -g, separated by blanks */
 	const struct fl_source *sources;
 	uint32_t nsources;
-	const struct fl_option *options; /* -x, in no order */
+	const struct fl_option *options; /* -x, in any order */
 	uint32_t noptions;
 	const char *const *args; /* $0, $1 … */
 	uint32_t nargs;
@@ -170,7 +170,7 @@ enum fl_reason {
 
 struct fl_refused {
 	uint32_t reason;  /* enum fl_reason */
-	const char *text; /* one sentence or several lines, as the host's own outsight would print them */
+	const char *text; /* one or several lines, as the host's own outsight would print them */
 };
 
 /* The whole program of the session there. */
@@ -180,7 +180,7 @@ struct fl_program {
 	uint32_t strsize, stackframes, ustackframes, jstackframes, jstackstrsize;
 };
 
-/* What an EPID means. Of the host engine's (BEGIN …) there are none. */
+/* The meaning of an EPID. Those of the host's own engine (BEGIN …) are not sent. */
 struct fl_enabled {
 	uint32_t epid, clause, guest, probe;
 	const char *provider, *module, *function, *name;
@@ -192,8 +192,8 @@ struct fl_ready {
 	uint64_t by_text[FL_TEXTS_MAX];
 };
 
-/* A text that stands for an address: of `guest`, 0 to nguests - 1. For a frame of a process, `note` has
- * further lines for the same place, as vp_session_note_text() gives them; "" if there are none. */
+/* A text in place of an address: of `guest`, 0 to nguests - 1. For a frame of a process, `note` has the
+ * additional lines for the same place, as vp_session_note_text() returns them; "" if there are none. */
 struct fl_name {
 	uint32_t guest;
 	uint64_t number; /* from 1 on; unique for all guests of the host */
@@ -230,24 +230,24 @@ struct fl_overload {
 	uint32_t epid, taken, percent, limit;
 };
 
-/* struct vp_guest_news. The guests that a session begins with join before PROGRAM; one that RUN wants as it
- * arrives (FL_ARRIVING) is said to have joined again when it is traced. */
+/* struct vp_guest_news. The guests of a session's start join before PROGRAM; one that RUN expects to arrive
+ * (FL_ARRIVING) is reported as joined again when it is traced. */
 struct fl_guest {
 	uint32_t guest;
 	const char *name;
 	bool joined;
 	uint32_t how; /* enum vp_guest_end */
 	const char *text;
-	uint64_t time;    /* when, by the clock of records: it was traced from then on, or until then */
+	uint64_t time;    /* the time, by the clock of records: start or end of its tracing */
 	const char *uuid; /* the virtual machine's; "": not known, as is NULL when it is written */
 };
 
 struct fl_say {
-	bool missing; /* as vp_session_notes() has it */
+	bool missing; /* as from vp_session_notes() */
 	const char *text;
 };
 
-/* Everything has been handed over. */
+/* All data was sent. */
 struct fl_ended {
 	bool exited; /* by exit(): */
 	int32_t status;
@@ -256,10 +256,10 @@ struct fl_ended {
 };
 
 #define FL_MEMBERS_MAX     128u /* hosts of one merger */
-#define FL_INVITATIONS_MAX 4u   /* of one of them: attempts, as a host takes none twice */
+#define FL_INVITATIONS_MAX 4u   /* of one of them: one for each attempt, because a host accepts none twice */
 #define FL_MEMBER_KEY      32u  /* bytes of a public key, FL_PUBLIC (trust/keys.h) */
 
-/* A host that a merger is to invite, and to collect from. */
+/* A host that a merger must invite, and collect from. */
 struct fl_member {
 	uint32_t member;       /* its number with this merger, 0 to FL_MEMBERS_MAX - 1 */
 	const char *name;      /* of the host */
@@ -269,23 +269,23 @@ struct fl_member {
 	struct fl_bytes invitations[FL_INVITATIONS_MAX]; /* … for the merger's ephemeral key */
 };
 
-/* A message of a member, or for it. */
+/* A message from or to a member. */
 struct fl_of {
 	uint32_t member;
-	uint32_t kind; /* enum fl_kind, but MEMBER, OF and GONE */
+	uint32_t kind; /* enum fl_kind, except MEMBER, OF and GONE */
 	struct fl_bytes body;
 };
 
-/* A member that is lost, or that has not answered. What it had handed over is in what was sent before. */
+/* A member that is lost, or that did not answer. All data that it sent was passed on before. */
 struct fl_gone {
 	uint32_t member;
-	uint64_t silent_ns; /* since when nothing was heard of it */
-	const char *text;   /* why */
+	uint64_t silent_ns; /* time since its last message */
+	const char *text;   /* reason */
 };
 
-/* Writers append to @p out, which has failed without memory; sentences and names are cut to FL_TEXT_MAX, what
- * RUN has is not. Readers take the whole message, texts go to @p arena, bytes stay borrowed from the message.
- */
+/* Writers append to @p out, which has failed if there is no memory; messages and names are cut to
+ * FL_TEXT_MAX, the contents of RUN are not. Readers read the whole message; texts are copied to @p arena,
+ * bytes stay borrowed from the message. */
 #define FL_MESSAGE(name)                                                                                 \
 	void fl_put_##name(struct ot_buf *out, const struct fl_##name *m);                               \
 	OT_MUST_CHECK struct ot_err *fl_get_##name(const void *data, size_t len, struct ot_arena *arena, \
@@ -304,8 +304,8 @@ FL_MESSAGE(of)
 FL_MESSAGE(gone)
 #undef FL_MESSAGE
 
-/* Elements of lists. Readers return false at the end of the list, and after a broken one; fl_reader_end()
- * tells which. */
+/* Elements of lists. Readers return false at the end of the list, and after a malformed element;
+ * fl_reader_end() distinguishes them. */
 #define FL_ELEMENT(name)                                                   \
 	void fl_put_##name(struct ot_buf *out, const struct fl_##name *e); \
 	bool fl_next_##name(struct fl_reader *r, struct ot_arena *arena, struct fl_##name *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values of messages: written, and taken from bytes that the other side chose. */
+/* Values of messages: written, and read from bytes that the other side chose. */
 #include <string.h>
 
 #include "fleet/wire/message.h"
@@ -29,7 +29,7 @@ struct fl_reader fl_reader_of(const void *data, size_t len)
 	return (struct fl_reader){ .at = data, .end = len ? (const uint8_t *)data + len : data };
 }
 
-/* The next len bytes; NULL if there are fewer, and for all that is asked for later. */
+/* The next len bytes; NULL if there are fewer, and for all later reads. */
 static const uint8_t *take(struct fl_reader *r, size_t len)
 {
 	if (r->failed || (size_t)(r->end - r->at) < len) {
@@ -182,7 +182,7 @@ void fl_put_sentence(struct ot_buf *out, const char *text)
 	size_t len = strnlen(text, FL_TEXT_MAX + 1);
 
 	if (len > FL_TEXT_MAX)
-		/* Not within a character of UTF-8. */
+		/* Never split a character of UTF-8. */
 		for (len = FL_TEXT_MAX; len > FL_TEXT_MAX - 4 && ((uint8_t)text[len] & 0xc0) == 0x80; len--)
 			;
 	fl_put_bytes(out, text, len);
