@@ -41,7 +41,7 @@ static void store_stack(struct vp_vcpu_session *v, const struct vp_step *step, u
 	memset(dst + n * sizeof(*pcs), 0, step->size - n * sizeof(*pcs));
 }
 
-/* How many frames a user stack has room for. */
+/* The number of frames that fit into a user stack. */
 static uint32_t ustack_frames(const struct vp_vcpu_session *v, const struct vp_step *step)
 {
 	uint64_t frames = step->action->arg & 0xffffffff;
@@ -54,7 +54,7 @@ static uint32_t ustack_frames(const struct vp_vcpu_session *v, const struct vp_s
 	return (uint32_t)(frames > step->size / 8 - 1 ? step->size / 8 - 1 : frames);
 }
 
-/* pid, frames, then room for texts: of jstack(), and of a ustack() that asks for it. */
+/* pid, frames, then space for texts: of jstack(), and of a ustack() with a size */
 static enum dif_fault store_ustack(struct vp_vcpu_session *v, const struct vp_step *step, uint8_t *dst)
 {
 	/* On the vCPU's stack: the record is in shared memory, aligned to 8. */
@@ -116,8 +116,8 @@ enum dif_fault vp_store_datum(struct vp_vcpu_session *v, const struct vp_step *s
 	}
 }
 
-/* The first status wins, except in END, whose status overrides. A vCPU that comes second leaves no record,
- * and none is missing: its clause would not have run a moment later. So it is no drop. */
+/* The first status wins, except in END, whose status overrides. A vCPU that comes second leaves no record.
+ * This is not a drop, because its clause would not have run a moment later. */
 static enum vp_step_result do_exit(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
 {
 	struct vp_engine_session *es = v->es;
@@ -135,7 +135,7 @@ static enum vp_step_result do_exit(struct vp_vcpu_session *v, const struct vp_st
 	memset(dst - step->gap, 0, step->gap);
 	memcpy(dst, &status, sizeof(uint32_t));
 	if (!won && v->ctx)
-		return VP_STEP_DONE; /* exit() for a second time in one clause: its record stays */
+		return VP_STEP_DONE; /* a second exit() in one clause: its record is kept */
 	v->exited = true;
 	__atomic_store_n(&es->exit_pending, (uint64_t)(uint32_t)status + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&v->status->exit_pending, (uint64_t)(uint32_t)status + 1, __ATOMIC_RELEASE);

@@ -45,7 +45,8 @@ static uint64_t not_after(struct vp_agent *agent, uint32_t i, uint64_t ns, uint6
 	ns = ns > ahead ? ns - ahead : 0;
 	if (ns <= now)
 		return ns;
-	if (ns - now <= most - ahead) /* of two vCPUs at once, one's correction may wait for its next event */
+	/* if two vCPUs correct at once, one of them may do so at its next event */
+	if (ns - now <= most - ahead)
 		__atomic_store_n(known, ahead + (ns - now), __ATOMIC_RELAXED);
 	return now;
 }

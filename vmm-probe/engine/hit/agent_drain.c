@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A vCPU takes the records from its ring and fires for them. Hit path: on the vCPU's own thread, so the
- * guest's CPU is stopped meanwhile and events fire in the order of its records. At most one ring full at a
- * time, so this ends even if the guest's other CPUs change the ring. A ring whose memory is gone has no
- * records.
+ * A vCPU reads the records of its ring and fires for them. Hit path: on the vCPU's own thread, so the guest's
+ * CPU is stopped meanwhile and events fire in the order of its records. At most one full ring at a time, so
+ * this ends even if the guest's other CPUs change the ring. A ring without memory has no records.
  */
 #include "base/guarded.h"
 #include "vmm-probe/engine/hit/agent.h"
@@ -16,7 +15,7 @@ static const struct ga_record *record(const struct vp_agent_ring *r, uint64_t n)
 	return &r->ring->records[n & (r->records - 1)];
 }
 
-/* A reader that sees the number sees the record. */
+/* A reader that sees the number also sees the record. */
 static bool has(const struct vp_agent_ring *r, uint64_t n)
 {
 	uint64_t seq;
@@ -94,7 +93,7 @@ static const uint64_t *words_for(const struct words *w, const struct vp_enabled_
 	}
 }
 
-/* Records in a ring from before the session began are at most other sessions'. */
+/* Records from before the session began belong to other sessions at most. */
 static bool concerns(const struct vp_ecb *ecb, const struct ga_record *rec, const struct words *w,
 		     uint64_t when)
 {
@@ -132,7 +131,7 @@ struct event {
 	struct words words;
 	uint64_t when;
 	uint64_t clock;            /* the guard's */
-	struct vp_vcpu_session *v; /* session in whose firing we are */
+	struct vp_vcpu_session *v; /* session of the current firing */
 };
 
 static void leave(struct event *ev)
@@ -175,7 +174,7 @@ static void fire(struct event *ev, const struct vp_ecb *ecb, uint32_t vcpu)
 static void fire_record(const struct vp_agent_map *map, struct vp_vcpu *me, uint32_t vcpu,
 			const struct ga_record *rec, uint64_t when)
 {
-	struct event ev; /* not initialised whole: that takes longer than the rest */
+	struct event ev; /* not initialised completely: that would take longer than the rest */
 	uint32_t first, n;
 
 	if (rec->slot >= GA_SLOTS)
@@ -199,7 +198,7 @@ static void fire_record(const struct vp_agent_map *map, struct vp_vcpu *me, uint
 	leave(&ev);
 }
 
-/* Every listening session learns of lost events. */
+/* Every listening session gets the number of lost events. */
 static void count_lost(const struct vp_agent_map *map, struct vp_agent_ring *r, uint32_t vcpu)
 {
 	uint64_t lost, grown;
@@ -216,8 +215,8 @@ static void count_lost(const struct vp_agent_map *map, struct vp_agent_ring *r, 
 	}
 }
 
-/* No time is known before the first mark. The guest makes that one as soon as its probes are on, and others
- * after it: until one is exact, events wait in the ring, while it has room. */
+/* No time is known before the first mark, which the guest makes as soon as its probes are enabled. Until a
+ * mark is exact, events wait in the ring, while it has space. */
 static bool waits(const struct vp_agent *agent, const struct vp_agent_ring *r, uint64_t now)
 {
 	return now < __atomic_load_n(&agent->hold_until, __ATOMIC_ACQUIRE) &&
@@ -291,8 +290,7 @@ static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct 
 	for (; n < r->records && take(r, &rec); n++) {
 		uint64_t when = time_of(agent, r, rec.tsc, now);
 
-		/* Even with @at_once: the record after it can't be delayed, and is mostly another thread's.
-		 */
+		/* Even with @at_once: a record of another thread may follow, and can't be delayed. */
 		if (!claim_threads(agent, map, &rec, vcpu, &c) && !at_once) {
 			r->tail--;
 			until = when;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Aggregating a value: the words of its key in this vCPU's table, and their update. To make a tuple of
- * strsize bytes and look it up costs more than all the rest. So entries are remembered until the half is
- * handed over: without keys by number, and by the words of a key where few identify it. The tuple is made of
- * these words when they are met for the first time. Hit path.
+ * Aggregating a value: finding the words of its key in this vCPU's table, and updating them. Building and
+ * looking up a tuple of strsize bytes costs more than all the rest, so entries are cached until the half is
+ * exchanged: without keys by number, with keys by the words that identify them, if these are few. The tuple
+ * is built from these words at their first occurrence. Hit path.
  */
 #include "vmm-probe/engine/hit/aggregate.h"
 #include "dif/vm/hash.h"
@@ -21,7 +21,7 @@ static uint32_t name_of(const struct vp_step *step)
 	return dif_insn_idx(step->action->object->text[0]);
 }
 
-/* The name of the probe's that the element is. */
+/* The probe's name that the element is. */
 static const char *text_of(struct vp_vcpu_session *v, const struct vp_step *step, char room[VP_PROVIDER_MAX])
 {
 	uint32_t var = name_of(step);
@@ -55,7 +55,7 @@ enum dif_fault vp_key_evaluate(struct vp_vcpu_session *v, const struct vp_step *
 	return dif_vm_eval(&v->vm, step->action->object, to);
 }
 
-/* The element as it is in the tuple. */
+/* The element in the form of the tuple. */
 static void put_key(struct vp_vcpu_session *v, const struct vp_step *step)
 {
 	uint8_t *dst = v->tuple + step->offset;
@@ -100,7 +100,7 @@ static uint64_t *look_up(struct vp_vcpu_session *v, const struct vp_step *step, 
 	return words;
 }
 
-/* An event inside the guest has an entry of its own, and is looked up. */
+/* An event inside the guest has an entry of its own, which is looked up. */
 static uint64_t *find_single(struct vp_vcpu_session *v, const struct vp_step *step, struct dif_aggtab *tab)
 {
 	if (v->event)
@@ -111,7 +111,7 @@ static uint64_t *find_single(struct vp_vcpu_session *v, const struct vp_step *st
 	return *known;
 }
 
-/* Where the key is remembered, if it is. */
+/* The cached entry of the key, if there is one. */
 static struct dif_agg_recent *place_of(const struct vp_vcpu_session *v, struct dif_aggtab *tab,
 				       uint64_t owner, uint32_t nwords)
 {
@@ -122,7 +122,7 @@ static struct dif_agg_recent *place_of(const struct vp_vcpu_session *v, struct d
 	return &tab->recent[h % DIF_AGG_RECENT];
 }
 
-/* An owner's keys have as many words each. */
+/* All keys of an owner have the same number of words. */
 static bool is_key(const struct vp_vcpu_session *v, const struct dif_agg_recent *r, uint64_t owner,
 		   uint32_t nwords)
 {
@@ -135,7 +135,7 @@ static bool is_key(const struct vp_vcpu_session *v, const struct dif_agg_recent 
 
 static uint64_t *find_by_words(struct vp_vcpu_session *v, const struct vp_step *step, struct dif_aggtab *tab)
 {
-	/* Of events inside the guest the entries are others; a pointer leaves the lowest bit free. */
+	/* Events inside the guest have other entries: the lowest bit of a pointer is free to mark them. */
 	uint64_t owner = (uintptr_t)step->agg | (v->event != NULL);
 	struct dif_agg_recent *r = place_of(v, tab, owner, step->nwords);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Arguments of probes: registers by the calling convention, a system call's struct pt_regs, or the results of
- * a site's programs. Programs stand on one another: the probe's (level 0 asks for it) on the place's (level
- * 1), and that on registers (level 2). Hit path.
+ * a site's programs. Programs form levels: the probe's (level 0) read the place's (level 1), which read
+ * registers (level 2). Hit path.
  */
 #include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/walk.h"
@@ -67,7 +67,7 @@ static uint64_t place_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault 
 
 /* --- programs ---------------------------------------------------------------------------------- */
 
-/* Evaluate @p obj, for which arguments are those of @p level. */
+/* Evaluate @p obj, with the arguments of @p level. */
 static uint64_t evaluate(struct vp_vcpu_session *v, const struct dif_object *obj, unsigned level,
 			 enum dif_fault *fault)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walking Erlang's frames: schedulers, the process's stack, and the functions that return addresses are in.
- * Where the stack's end is, the interpreter has in a register, which the functions that it has called may
- * have saved: their file's rules say where, as they say it of the frame pointer.
+ * Walking Erlang's frames: schedulers, the process's stack, and the functions that contain return addresses.
+ * The interpreter has the stack's end in a register, which the functions that it calls may save: the unwind
+ * rules of their file locate it, as they locate the frame pointer.
  */
 #include "vmm-probe/engine/hit/beam.h"
 #include "vmm-probe/arch/regs.h"
@@ -10,13 +10,13 @@
 #include "vmm-probe/engine/hit/user_frames.h"
 #include "vmm-probe/engine/hit/walk.h"
 
-/* Loads of a walk, some 30 ns each. A frame takes 50, and its text is rarely shorter than 25 bytes: who asks
- * for more room pays for more. */
+/* Loads of a walk, some 30 ns each. A frame takes 50, and its text is rarely shorter than 25 bytes: a larger
+ * size is a larger budget. */
 #define LOADS_LEAST    1024u
 #define LOADS_PER_BYTE 2u
 #define LOADS_MAX      65536u
 #define WORD           8u
-#define TERM_TAG       3u /* a word with one of these bits is no address */
+#define TERM_TAG       3u /* a word with one of these bits is not an address */
 #define FUNCTIONS_MAX  (1u << 20)
 
 bool vp_beam_load(struct vp_beam_walk *w, uint64_t gva, void *dst, size_t len)
@@ -106,13 +106,13 @@ bool vp_beam_begin(struct vp_beam_walk *w, struct vp_vcpu_session *v, const stru
 
 /* --- its stack ------------------------------------------------------------------------------------------ */
 
-/* A register of the thread's, at a frame of its stack. */
+/* The value of a register of the thread, at a frame of its stack. */
 struct value {
 	uint64_t is;
 	bool known;
 };
 
-/* In the kernel, the process's registers that it has saved. */
+/* In the kernel, the saved registers of the process. */
 static struct value innermost(const struct vp_beam_walk *w, enum vp_beam_register r, uint64_t saved)
 {
 	uint32_t reg = w->in.registers[r], at;
@@ -163,7 +163,7 @@ static bool set_stack(struct vp_beam_walk *w, uint64_t stack)
 	return heap && stack >= heap && stack <= w->end && stack % WORD == 0 && w->end % WORD == 0;
 }
 
-/* What a dirty scheduler runs was stored when another one gave it away. */
+/* The process of a dirty scheduler was stored when another scheduler gave it away. */
 static bool enter_dirty(struct vp_beam_walk *w)
 {
 	w->instruction = w->last = word(w, w->process + w->in.process_instruction);
@@ -204,7 +204,7 @@ static bool find_function(struct vp_beam_walk *w, uint64_t pc, struct vp_beam_fr
 	n = word(w, module[0]);
 	ret->pc = pc;
 	ret->module = module[0];
-	/* Behind the last one is where it ends. */
+	/* After the last one comes its end. */
 	if (n > FUNCTIONS_MAX ||
 	    !vp_beam_search(w, module[0] + w->in.code_functions, n + 1, WORD, pc, &ret->index) ||
 	    ret->index >= n)

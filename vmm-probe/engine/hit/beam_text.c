@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a frame of Erlang's is called: atoms of its function, and the line of its module's table, in which
- * each function has a range of addresses, by address, and each of these a place: eight bits for the file, 24
- * for the line. A file's name is a list of characters. Hit path.
+ * The name of an Erlang frame: atoms of its function, and the line from its module's table. There each
+ * function has a range of addresses, sorted, and each address a place: eight bits for the file, 24 for the
+ * line. A file's name is a list of characters. Hit path.
  */
 #include "vmm-probe/engine/hit/beam.h"
 
@@ -25,7 +25,7 @@ static uint64_t word(struct vp_beam_walk *w, uint64_t at)
 
 /* --- names ---------------------------------------------------------------------------------------------- */
 
-/* The bytes of a character whose first is @byte; 0: none begins with it. */
+/* The size of a character whose first byte is @byte; 0: invalid. */
 static unsigned length_of(uint8_t byte)
 {
 	return byte < 0x80             ? 1
@@ -35,8 +35,8 @@ static unsigned length_of(uint8_t byte)
 				       : 0;
 }
 
-/* The character at @bytes, of which @n are there. What is no UTF-8 is one that can't be shown, of one byte.
- */
+/* The character at @bytes, of which @n are available. Invalid UTF-8 is an unprintable character of one
+ * byte. */
 static unsigned take_character(const uint8_t *bytes, size_t n, uint32_t *ret)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };

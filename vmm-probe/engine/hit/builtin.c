@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Built-in variables and the subroutines that need a guest: the virtual machine's world. */
+/* Built-in variables and the subroutines that need a guest: the D virtual machine's world. */
 #include <time.h>
 
 #include "vmm-probe/engine/hit/args.h"
@@ -155,7 +155,7 @@ static int copy_string(const char *s, char *dst, uint32_t cap)
 	return (int)len;
 }
 
-/* A kernel with longer names than Linux has. */
+/* For a kernel with longer names than Linux's. */
 static int long_name(struct vp_vcpu_session *v, char *dst, uint32_t cap)
 {
 	const struct vp_facts *f = &v->es->facts;

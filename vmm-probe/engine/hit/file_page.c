@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Of which file the page is that a process executes: the kernel's struct page, which is found by the page's
- * address, names the file and the place in it. In a group of pages (a large folio) the first one does, to
- * which the others point. Bounded loads only; with any content of guest memory the worst result is a hit
- * elsewhere.
+ * The file of the page that a process executes. The kernel's struct page, found by the page's address, points
+ * to the file and has the offset in it. In a group of pages (a large folio) the first one does, to which the
+ * others point. Bounded loads only; with any content of guest memory the worst result is a hit elsewhere.
  */
 #include "vmm-probe/arch/native.h"
 #include "vmm-probe/engine/hit/task.h"
@@ -18,7 +17,7 @@ static bool load_word(struct vp_vcpu_session *v, uint64_t page, uint32_t offset,
 	return vp_load_u64(v, page + offset, ret);
 }
 
-/* The first page of the group that @page is in, and which of it that is. */
+/* The first page of @page's group, and the index of @page in it. */
 static bool find_head(struct vp_vcpu_session *v, uint64_t page, uint64_t *ret_head, uint64_t *ret_nth)
 {
 	const struct vp_family_facts *f = &v->es->facts.families;

@@ -31,7 +31,7 @@ static void add_timed(struct vp_load *load, uint64_t ns)
 	vp_load_add(&load->timed, 1);
 }
 
-/* chill()'s wait is wanted, and has a limit of its own: it does not count. */
+/* chill()'s wait is intended, and has a limit of its own, so it is not counted. */
 void vp_guard_timed(struct vp_vcpu_session *v, const struct vp_ecb *ecb, uint64_t *clock)
 {
 	uint64_t waited = v->waited_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which frame of a stack interprets which frames of a program. */
+/* Assigns the frames of a program to the frames of a stack that interpret them. */
 #include "vmm-probe/engine/hit/helper.h"
 #include "vmm-probe/engine/hit/beam.h"
 #include "vmm-probe/engine/hit/python.h"
@@ -8,8 +8,8 @@
 struct merge {
 	struct vp_python_walk walk;
 	struct vp_texts *texts;
-	uint64_t place; /* of the run that is next … */
-	bool any;       /* … which there is */
+	uint64_t place; /* of the next run … */
+	bool any;       /* … which exists */
 };
 
 static void next_run(struct merge *m)
@@ -17,7 +17,7 @@ static void next_run(struct merge *m)
 	m->any = !m->texts->full && vp_python_run(&m->walk, &m->place);
 }
 
-/* What was put since @used was the length is there whole or not at all, with room for the NUL behind it. */
+/* Keep the text since length @used completely or not at all, with space for the NUL after it. */
 static bool keep_whole(struct vp_texts *texts, size_t used)
 {
 	if (texts->used == texts->size)
@@ -53,7 +53,7 @@ static void annotate(struct merge *m, uint64_t end)
 	}
 }
 
-/* The walk of the stack has ended before. */
+/* The walk of the stack ended before them. */
 static void add_others(struct merge *m, struct vp_user_stack *stack)
 {
 	struct vp_python_frame f;
@@ -76,14 +76,14 @@ static void put_python(struct vp_vcpu_session *v, const struct vp_python *in, st
 	if (!vp_python_begin(&m.walk, v, in, texts->size))
 		return;
 	next_run(&m);
-	/* What is behind the last text is zero. */
+	/* The rest after the last text is zero. */
 	for (uint32_t i = 0; i < stack->n && m.any && !texts->full; i++) {
 		annotate(&m, stack->ends[i]);
 		if (m.any)
 			vp_texts_byte(texts, '\0');
 	}
 	add_others(&m, stack);
-	if (!m.walk.fuel) /* there may be more */
+	if (!m.walk.fuel) /* there may be more frames */
 		texts->full = true;
 }
 

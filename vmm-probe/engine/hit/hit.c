@@ -6,8 +6,8 @@
 #include "vmm-probe/engine/hit/stand_in.h"
 #include "vmm-probe/engine/hit/task.h"
 
-/* Is the vCPU where the session's site is, and is it this probe that fires there? All ECBs of a hit are on
- * one place. Of most hits of a stand-in the process has its own, and the file need not be asked for. */
+/* Is the vCPU at the session's site, and does this probe fire there? All ECBs of a hit are at one place. For
+ * most hits of a stand-in the process has its own probe, and the file need not be determined. */
 static bool is_there(struct vp_vcpu_session *v, const struct vp_site *site, const struct vp_ecb *ecb)
 {
 	const struct vp_enabled_probe *probe = v->at->probe;
@@ -22,14 +22,14 @@ static bool is_there(struct vp_vcpu_session *v, const struct vp_site *site, cons
 	return v->in_file;
 }
 
-/* Of a site in a file it is another one in each process. */
+/* A site in a file has a different address in each process. */
 static uint64_t address_of(const struct vp_engine *engine, const struct vp_site *site, void *ctx)
 {
 	return site->file ? engine->ops->reg(engine->backend, ctx, VP_REG_PC) : site->gva;
 }
 
-/* A vCPU's task does not change while it is in a hit: data of it that one session has read need not be read
- * for the others, unless their facts are of another kernel. Those come second, if there are any. */
+/* A vCPU's task does not change during a hit: data that one session has read about it need not be read again
+ * for others, unless their facts are of another kernel. Those come second, if there are any. */
 static void share_task(struct vp_vcpu *me, struct vp_vcpu_session *v)
 {
 	struct vp_running *r = &me->running;
@@ -105,7 +105,8 @@ void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_s
 	vp_vcpu_leave(&engine->vcpus[vcpu]);
 }
 
-/* As in vp_engine_hit(): a session once, each of its ECBs the whole, as each alone would have cost that. */
+/* As in vp_engine_hit(): the session is charged once, each of its ECBs completely, because each alone would
+ * have cost that. */
 static void charge_site(struct vp_vcpu *me, uint32_t vcpu, const struct vp_site *site)
 {
 	for (uint32_t i = 0; i < site->necbs; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Walking HotSpot's frames. The interpreter keeps frame pointers, and has its caller's stack pointer in the
- * frame, as a caller that is compiled may have had its frame extended for arguments. Compiled code uses the
- * frame pointer as any other register; how large its frames are is said by the piece that it is in, whose
- * return address and saved frame pointer are at the frame's end. Stubs do one or the other.
+ * frame, because a compiled caller's frame may have been extended for arguments. Compiled code uses the frame
+ * pointer as a general register; its piece of code has the size of its frames, and the return address and
+ * saved frame pointer are at the frame's end. Stubs use either form.
  */
 #include "vmm-probe/engine/hit/hotspot.h"
 #include "vmm-probe/arch/native.h"
@@ -11,7 +11,7 @@
 #include "vmm-probe/engine/hit/walk.h"
 
 #define FRAME_MAX    (1u << 20) /* bytes */
-#define STEPS_MAX    64u        /* from a segment to where its piece begins: up to 254 segments each */
+#define STEPS_MAX    64u        /* from a segment to the start of its piece: up to 254 segments each */
 #define SHIFT_MAX    16u
 #define BYTECODE_MAX 65536u /* bytes of a method's bytecodes */
 
@@ -155,7 +155,7 @@ static bool is_code(const struct vp_hotspot_walk *w, uint64_t pc)
 	return heap_of(w, pc - 1) || vp_frames_row(w->v, w->frames, pc - 1, &row);
 }
 
-/* To the caller whose stack pointer is @sp. If only the return address itself can show that it is one, it
+/* Go to the caller whose stack pointer is @sp. If nothing else shows that it is a caller, the return address
  * must point into code. */
 static bool return_to(const struct vp_hotspot_walk *w, struct vp_user_frame *f, uint64_t sp, bool saved_fp)
 {
@@ -173,8 +173,8 @@ static bool step_fp(const struct vp_hotspot_walk *w, struct vp_user_frame *f)
 	return f->bp % 8 == 0 && f->bp >= f->sp && return_to(w, f, f->bp + 16, true);
 }
 
-/* A method that is being entered has not made its frame yet, and one that is being left has it no more: the
- * return address is on top of the stack, or behind the saved frame pointer. */
+/* A method that is being entered has no frame yet, and one that is being left has none any more: the return
+ * address is on top of the stack, or after the saved frame pointer. */
 static bool step_first(const struct vp_hotspot_walk *w, struct vp_user_frame *f)
 {
 	return return_to(w, f, f->sp + 8, false) || return_to(w, f, f->sp + 16, true);
@@ -211,7 +211,7 @@ static bool step_interpreted(const struct vp_hotspot_walk *w, struct vp_user_fra
 
 	if (caller <= f->bp || caller - f->bp > FRAME_MAX || !step_fp(w, f))
 		return false;
-	/* What was pushed for this one is not of the caller's frame. */
+	/* Arguments pushed for this one are not part of the caller's frame. */
 	f->sp = caller > f->sp ? caller : f->sp;
 	return true;
 }

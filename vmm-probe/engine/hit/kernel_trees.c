@@ -3,12 +3,12 @@
 #include "vmm-probe/engine/hit/kernel_trees.h"
 #include "vmm-probe/engine/hit/walk.h"
 
-/* Twice the logarithm of how many mappings there may be, and more. */
+/* More than twice the logarithm of the maximum number of mappings. */
 #define RB_DEPTH_MAX 64
 
 /* --- xarray -------------------------------------------------------------------------------- */
 
-/* The entry in the slot of @index; a sibling's is the one that it names. */
+/* The entry in the slot of @index; a sibling entry refers to another slot. */
 static bool load_slot(struct vp_vcpu_session *v, uint64_t node, uint8_t shift, uint64_t index, uint64_t *ret)
 {
 	const struct vp_mapping_facts *f = &v->es->facts.mappings;

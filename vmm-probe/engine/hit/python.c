@@ -4,8 +4,8 @@
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/walk.h"
 
-/* Loads of a walk, some 30 ns each. A frame takes 20, a long function's table of lines one in 128 bytes, and
- * a frame's text is rarely shorter than 10 bytes: who asks for more room pays for more. */
+/* Loads of a walk, some 30 ns each. A frame takes 20, the line table of a long function one in 128 bytes, and
+ * a frame's text is rarely shorter than 10 bytes: a larger size is a larger budget. */
 #define LOADS_LEAST    1024u
 #define LOADS_PER_BYTE 2u
 #define LOADS_MAX      65536u
@@ -86,7 +86,7 @@ static bool is_shim(struct vp_python_walk *w, uint64_t frame)
 	return mark(w, frame, &owner) && owner == VP_PYTHON_SHIM;
 }
 
-/* The shim behind the frame; 0: there is none, or it is so far away that no fuel would be left for texts. */
+/* The shim after the frame; 0: there is none, or it is so far away that no budget would be left for texts. */
 static uint64_t find_shim(struct vp_python_walk *w)
 {
 	uint64_t frame = w->frame;
@@ -106,7 +106,7 @@ bool vp_python_run(struct vp_python_walk *w, uint64_t *ret_place)
 		*ret_place = w->record;
 		return w->frame != 0;
 	}
-	/* The interpreter has just begun: its first frame is still to come. */
+	/* The interpreter has just started, and has no frame yet. */
 	while (w->frame && is_shim(w, w->frame))
 		w->frame = word(w, w->frame, w->in.frame_previous);
 	if (!w->frame)

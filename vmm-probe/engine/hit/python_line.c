@@ -13,12 +13,12 @@
 #define VARINT_MAX  6u /* groups of 6 bits in 32 */
 #define ENTRY_FIRST 0x80u
 
-/* How a location is written: the codes that say something of the line. */
+/* Forms of a location: the codes that contain a line. */
 enum {
-	ONE_LINE_0 = 10, /* up to 12: the line of the entry before, or one of the next two */
+	ONE_LINE_0 = 10, /* up to 12: the line of the previous entry, or one of the next two */
 	ONE_LINE_2 = 12,
 	NO_COLUMNS = 13,
-	LONG = 14, /* like it, the columns behind it */
+	LONG = 14, /* the same, followed by columns */
 	NO_LOCATION = 15,
 };
 

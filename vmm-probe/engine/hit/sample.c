@@ -21,7 +21,7 @@ static void fire_ecbs(const struct vp_enabled_probe *probe, struct vp_vcpu_sessi
 	vp_firing_end(v);
 }
 
-/* arg0 or arg1: where the guest is, in its kernel or in user code. */
+/* arg0 or arg1: the guest's program counter, in its kernel or in user code. */
 static void set_pc(const struct vp_vcpu_session *v, uint64_t args[10])
 {
 	args[vp_mode_is_user(vp_reg(v, VP_REG_MODE)) ? 1 : 0] = vp_reg(v, VP_REG_PC);
@@ -62,7 +62,7 @@ void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx)
 	vp_vcpu_leave(me);
 }
 
-/* An exit for nothing, which is a cost all the same. */
+/* An exit without a firing is a cost, too. */
 static void charge(const struct vp_enabled_probe *probe, struct vp_vcpu_session *v, uint32_t cost_ns)
 {
 	vp_load_add(&v->load.outside_ns, cost_ns);
@@ -70,8 +70,8 @@ static void charge(const struct vp_enabled_probe *probe, struct vp_vcpu_session 
 		vp_guard_hit(ecb, v->vcpu, cost_ns);
 }
 
-/* The host's kernel knows nothing of the guest's modes where it counts its own events: their overflows in the
- * other mode are left out here. */
+/* The host's kernel does not distinguish the guest's modes when it counts its own events: overflows in the
+ * other mode are ignored here. */
 static bool is_in_mode(const struct vp_engine *engine, const struct vp_cpc_event *event, void *ctx)
 {
 	if (event->type != PERF_TYPE_SOFTWARE || event->mode == VP_CPC_ALL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Speculating, committing and discarding where a probe fires. Hit path. */
+/* Speculating, committing and discarding at the firing of a probe. Hit path. */
 #include "vmm-probe/engine/hit/speculation.h"
 
 #include "vmm-probe/engine/hit/buffer.h"
@@ -129,8 +129,8 @@ static void move_own(struct vp_vcpu_session *v, struct vp_specbuf *spec)
 	spec->used = 0;
 }
 
-/* Take the id out of use; false: it was not in use. *ret_own: no other vCPU has records under it, and it is
- * free as soon as the caller is done with its own part. */
+/* Release the id; false: it was not in use. *ret_own: no other vCPU has records under it, so that it is free
+ * as soon as the caller has handled its own part. */
 static bool leave_open(struct vp_vcpu_session *v, uint64_t id, uint32_t to, bool *ret_own)
 {
 	uint64_t *at = &v->es->spec_state[id - 1], word = __atomic_load_n(at, __ATOMIC_ACQUIRE);

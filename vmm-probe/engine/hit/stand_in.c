@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which probe fires where a process's own and its file's stand-in are at one place. The plan that a site is
- * of has both, or the stand-in alone: what a vCPU executes was translated by one plan, so that whichever
+ * Selects the probe that fires where a process's own and its file's stand-in are at one place. The plan of a
+ * site has both, or the stand-in alone. A vCPU executes code translated by one plan, so that whichever
  * callback comes first, one of the two fires and the other does not.
  */
 #include "vmm-probe/engine/hit/stand_in.h"
@@ -10,7 +10,7 @@
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/walk.h"
 
-#define DIGITS_MAX 10 /* of a process's number */
+#define DIGITS_MAX 10 /* digits of a process's number */
 
 /* --- its own ------------------------------------------------------------------------------------------ */
 
@@ -79,7 +79,7 @@ const char *vp_provider_of(struct vp_vcpu_session *v, const struct vp_enabled_pr
 	return room;
 }
 
-/* Else it is where the name lies, which is no address in the upper half. */
+/* Otherwise it is the name's address, which is not in the upper half. */
 uint64_t vp_provider_word(struct vp_vcpu_session *v, const struct vp_enabled_probe *probe)
 {
 	if (!probe->stands_in)

@@ -107,8 +107,8 @@ bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition)
 	return ends_syscall(v, (condition & ~VP_SYSCALL_32) - 1, !(condition & VP_SYSCALL_32));
 }
 
-/* A process that exec()s gets another mm, one that ends takes its start time with it. The page table was
- * compared by the backend, before anything was read. */
+/* exec() changes the process's mm, and an end its start time. The backend compared the page table before
+ * anything was read. */
 bool vp_in_process(struct vp_vcpu_session *v, const struct vp_batch_process *process)
 {
 	const struct vp_facts *f = &v->es->facts;
@@ -120,7 +120,7 @@ bool vp_in_process(struct vp_vcpu_session *v, const struct vp_batch_process *pro
 	       vp_task_field(v, leader, f->task_start_time, 8, &fault) == process->since_ns;
 }
 
-/* A site determines the vCPU's place; a sample's registers do. */
+/* For a site, its address is the vCPU's program counter; for a sample, the registers have it. */
 bool vp_runs_user(struct vp_vcpu_session *v)
 {
 	return v->ctx && (!v->site_gva || (v->at && vp_site_is_user(v->at))) &&
@@ -168,13 +168,12 @@ void vp_task_name(struct vp_vcpu_session *v, uint64_t name[VP_NAME_WORDS])
 		read_name(v, r->name);
 		r->known |= VP_RUNNING_NAME;
 	}
-	/* By words, as they were written: a processor waits with a longer load until they are in the cache.
-	 */
+	/* By words, as written: a longer load stalls until the stores are in the cache. */
 	for (unsigned i = 0; i < VP_NAME_WORDS; i++)
 		name[i] = __atomic_load_n(&r->name[i], __ATOMIC_RELAXED);
 }
 
-/* uid and gid: through the task's credentials. */
+/* uid and gid, from the task's credentials. */
 static uint64_t credential(struct vp_vcpu_session *v, uint64_t task, uint32_t offset, enum dif_fault *fault)
 {
 	uint64_t cred = vp_task_field(v, task, v->es->facts.task_cred, 8, fault);
@@ -182,7 +181,7 @@ static uint64_t credential(struct vp_vcpu_session *v, uint64_t task, uint32_t of
 	return vp_task_field(v, cred, offset, 4, fault);
 }
 
-/* A number of the running task's, which is known from the first time on that it could be read. */
+/* A number of the running task's, which is valid from the first successful read on. */
 static uint64_t own_number(struct vp_vcpu_session *v, uint32_t which, uint32_t offset, uint32_t *known,
 			   enum dif_fault *fault)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A program that has just begun has touched few of its pages: the others are in the guest's memory, and the
- * kernel puts them into the page table at the first access. A system call's entry is often before that. Here
- * they are found as the kernel will find them, by loads alone:
+ * kernel puts them into the page table at the first access. A system call's entry is often before that. This
+ * finds them the way the kernel will, by loads alone:
  *
- *   page table: no entry ── task ── mm ── mapping ── file ── its page in the page cache
+ * page table: no entry ── task ── mm ── mapping ── file ── its page in the page cache
  *
- * All of it is guest memory that changes meanwhile, so it is found twice, before the copy and after it
+ * All of it is guest memory that changes meanwhile, so it is looked up twice, before the copy and after it
  * (docs/design/011-user-space.md).
  */
 #include "vmm-probe/engine/hit/untouched.h"
@@ -25,16 +25,17 @@
 
 #define FOLIO_PAGES_MAX (1u << 18) /* 1 GiB, the largest page there is */
 
-/* A page's address, and all the data that leads to it: two of them are compared as bytes. */
+/* A page's address, and all data on the path to it: two of these are compared as bytes. */
 struct place {
-	uint64_t vma, file, mapping, index; /* the last: of the page in its file */
-	uint64_t folio, first; /* the struct folio that it is in, and where that begins in the file */
-	const uint8_t *host;   /* NULL: zeros */
+	uint64_t vma, file, mapping, index; /* the last one: index of the page in its file */
+	/* the struct folio that contains it, and the index of the folio's start in the file */
+	uint64_t folio, first;
+	const uint8_t *host; /* NULL: zeros */
 };
 
 /* --- the page table ---------------------------------------------------------------------------------- */
 
-/* A walk, and the entry at which it ended. */
+/* The result of a walk, and the entry at which it ended. */
 struct walk {
 	const struct vp_vcpu_session *v;
 	uint64_t last;
@@ -52,7 +53,7 @@ static bool read_entry(void *arg, unsigned level, uint64_t table, uint64_t index
 	return true;
 }
 
-/* Has the page table nothing of that page, not even a mark? */
+/* Is the page table's entry empty, without even a mark? */
 static bool is_untouched(const struct vp_vcpu_session *v, uint64_t root, uint64_t gva)
 {
 	const struct vp_paging *p = &vp_native_paging;
@@ -66,7 +67,7 @@ static bool is_untouched(const struct vp_vcpu_session *v, uint64_t root, uint64_
 
 /* --- the mapping ------------------------------------------------------------------------------------- */
 
-/* The memory of the running task, if that page table is its. */
+/* The memory of the running task, if the page table belongs to it. */
 static bool find_mm(struct vp_vcpu_session *v, uint64_t root, uint64_t *ret)
 {
 	const struct vp_facts *f = &v->es->facts;
@@ -97,9 +98,9 @@ static bool is_supplied(struct vp_vcpu_session *v, uint64_t vma)
 	return offset != VP_NO_OFFSET && (!vp_load_u64(v, vma + offset, &ctx) || ctx);
 }
 
-/* May the process read at @gva, and has it no page of its own in that mapping? While the kernel moves such a
- * page, or joins several to a large one, the page table is empty there for a moment. Before the mapping's
- * first page of its own it gets its anon_vma, and keeps it. */
+/* May the process read at @gva, and does it have no page of its own in that mapping? While the kernel moves
+ * such a page, or merges several into a large one, the page table is empty there for a moment. A mapping gets
+ * its anon_vma before its first own page, and keeps it. */
 static bool read_vma(struct vp_vcpu_session *v, uint64_t gva, struct place *p)
 {
 	const struct vp_mapping_facts *f = &v->es->facts.mappings;
@@ -112,14 +113,14 @@ static bool read_vma(struct vp_vcpu_session *v, uint64_t gva, struct place *p)
 	    !vp_load_u64(v, p->vma + f->vma_anon, &anon))
 		return false;
 	p->index = pgoff + (gva - start) / PAGE_SIZE;
-	/* What the kernel itself maps has operations, and no file. */
+	/* Mappings of the kernel itself have operations, and no file. */
 	return gva >= start && gva < end && flags & VM_READ && !(flags & (VM_DRIVERS | VM_HUGETLB)) &&
 	       !anon && (p->file || !ops) && !is_supplied(v, p->vma);
 }
 
 /* --- the file ---------------------------------------------------------------------------------------- */
 
-/* The folio must say that it is of this file, and that it has been read in. */
+/* The folio must belong to this file, and be up to date. */
 static bool read_folio(struct vp_vcpu_session *v, struct place *p)
 {
 	const struct vp_mapping_facts *f = &v->es->facts.mappings;
@@ -174,7 +175,7 @@ enum vp_untouched vp_load_untouched(struct vp_vcpu_session *v, uint64_t root, ui
 	root &= vp_native_paging.address;
 	if (!v->es->facts.mappings.vmemmap)
 		return VP_UNTOUCHED_NONE;
-	/* A folio that is not the file's, or not any more, is being moved or taken away. */
+	/* A folio that does not, or no longer, belong to the file is being moved or freed. */
 	if (!find(v, root, gva, &before))
 		return before.folio ? VP_UNTOUCHED_CHANGED : VP_UNTOUCHED_NONE;
 	if (!before.host)

@@ -16,8 +16,8 @@
 struct frame {
 	uint64_t ip, sp, bp;
 	bool exact;    /* ip is the instruction that runs next, not a return address */
-	bool is_user;  /* the walk has come to user space, with these registers … */
-	uint64_t regs; /* … of which the kernel has saved all there; 0: nowhere */
+	bool is_user;  /* the walk reached user space, with these registers … */
+	uint64_t regs; /* … all of which the kernel saved at this address; 0: not saved */
 };
 
 static bool is_text(const struct vp_facts *f, uint64_t ip)

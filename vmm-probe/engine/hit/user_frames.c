@@ -29,7 +29,7 @@ static const struct vp_runtime *runtime_of(const struct vp_frames_sent *in, uint
 	return i < in->nruntimes ? &in->runtimes[i] : NULL;
 }
 
-/* Is it the process of that slot that the vCPU runs? */
+/* Does the vCPU run the process of that slot? */
 static bool take_slot(struct vp_vcpu_session *v, uint64_t slot, struct vp_process_frames *ret)
 {
 	const struct vp_frames_sent *in =
@@ -47,7 +47,7 @@ static bool take_slot(struct vp_vcpu_session *v, uint64_t slot, struct vp_proces
 			  &ret->first_map, &ret->nmaps);
 }
 
-/* A page table's address is a register, and nearly all processes have another one. */
+/* The page table's address is in a register, and excludes nearly all processes. */
 bool vp_frames_of_process(struct vp_vcpu_session *v, struct vp_process_frames *ret)
 {
 	const struct vp_user_frames *f = __atomic_load_n(&v->es->frames, __ATOMIC_ACQUIRE);

@@ -38,13 +38,13 @@ static bool from_task(struct vp_vcpu_session *v, struct vp_user_frame *ret)
 
 	if (!stack || !mm || fault != DIF_FAULT_NONE || f->ptregs_size > f->stack_size)
 		return false;
-	/* What is at the top of the stack is of this entry into the kernel once the kernel runs on it, or on
-	 * another one that it has gone to from there. */
+	/* The registers at the top of the stack are of this entry into the kernel once the kernel runs on it,
+	 * or on another one that it switched to from there. */
 	uint64_t sp = vp_reg(v, VP_REG_SP);
 	if (sp - stack >= f->stack_size && vp_interrupted_user(v, ret))
 		return true;
 	if (!vp_is_in_half(&vp_native_paging, f->levels, sp, 8, true))
-		return false; /* a system call that has not changed stacks yet */
+		return false; /* a system call that has not switched stacks yet */
 	uint64_t regs = vp_user_regs(f, stack);
 	ret->exact = true;
 	ret->regs = regs;
@@ -98,7 +98,7 @@ static bool step_signal(struct vp_vcpu_session *v, struct vp_user_frame *f)
 	       load_u64(v, at + VP_SIGNAL_FRAME_SP, &f->sp);
 }
 
-/* To the frame below @cfa, which must be above this one. */
+/* Go to the frame below @cfa, which must be above this one. */
 static bool step_cfa(struct vp_vcpu_session *v, struct vp_user_frame *f, uint64_t cfa,
 		     const struct vp_frame_row *row)
 {
@@ -141,8 +141,8 @@ static bool step(struct vp_vcpu_session *v, struct vp_user_frame *f, const struc
 	return step_fp(v, f);
 }
 
-/* What is behind the last note is zero: the empty strings before one are put with it. Whole or not at all,
- * with room for its NUL. */
+/* The rest after the last note is zero, so empty strings before a note are stored with it. Completely or not
+ * at all, with space for its NUL. */
 static void put_note(const struct vp_hotspot_walk *w, struct vp_texts *texts, uint32_t *empty)
 {
 	size_t used = texts->used;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Guest memory by virtual address: page walk and a small TLB. Hit path. A guest's page tables are hostile
- * input: a walk reads at most five entries, each only where the backend has RAM. That RAM may be gone
- * meanwhile: every access is a guarded one.
+ * input: a walk reads at most five entries, each only where the backend has RAM. That RAM may disappear
+ * meanwhile: every access is guarded.
  *
  * Translations cached between firings: the kernel's direct map and its large pages do not move while a kernel
- * runs, and hold nearly everything (tasks, per-CPU areas, slab). Kernel stacks and user space do move: those
- * translations are valid for one firing.
+ * runs, and contain nearly everything (tasks, per-CPU areas, slab). Kernel stacks and user space do move:
+ * those translations are valid for one firing.
  */
 #include "vmm-probe/engine/hit/walk.h"
 #include "base/guarded.h"
@@ -94,7 +94,7 @@ static inline const struct vp_tlb_entry *cached_page(struct vp_tlb *tlb, uint64_
 	return is_of(tlb, &set[1], root, number) ? &set[1] : NULL;
 }
 
-/* One that has expired takes no other's place. */
+/* An expired one replaces no other. */
 static const struct vp_tlb_entry *add_page(struct vp_tlb *tlb, const struct vp_tlb_entry *e)
 {
 	struct vp_tlb_entry *set = set_of(tlb, e->page);
@@ -139,7 +139,7 @@ static uint8_t *writable_page(struct vp_vcpu_session *v, uint64_t root, uint64_t
 	return e && e->writable ? (uint8_t *)(uintptr_t)e->host : NULL;
 }
 
-/* A part of a process's page that its page table does not have. */
+/* A part of a process's page that is not in its page table. */
 static bool load_untouched(struct vp_vcpu_session *v, uint64_t root, uint64_t va, void *dst, uint64_t len)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
@@ -148,7 +148,7 @@ static bool load_untouched(struct vp_vcpu_session *v, uint64_t root, uint64_t va
 
 		if (how == VP_UNTOUCHED_READ)
 			return true;
-		/* Another thread of the process may have touched it by now. */
+		/* Another thread of the process may have touched it meanwhile. */
 		host = page(v, root, va, true);
 		if (host)
 			return ot_guarded_read(dst, host + va % PAGE_SIZE, len);
@@ -213,7 +213,7 @@ static __attribute__((noinline)) bool load_kernel(struct vp_vcpu_session *v, uin
 	       load(v, facts->kernel_root, gva, dst, len, false);
 }
 
-/* The rest is a function of its own, so that this one needs no registers saved. */
+/* The rest is a separate function, so that this one needs no registers saved. */
 bool vp_load_kernel(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len)
 {
 	const struct vp_engine_session *es = v->es;
@@ -343,7 +343,7 @@ static bool load_mapped(struct vp_vcpu_session *v, uint64_t root, uint64_t va, u
 	return true;
 }
 
-/* A debugger in the guest may have put a breakpoint anywhere behind the instruction. */
+/* A debugger in the guest may have set a breakpoint anywhere after the instruction. */
 bool vp_site_is_there(const struct vp_site *site, uint32_t vcpu)
 {
 	struct vp_vcpu_session *v = site_vcpu(site, vcpu);

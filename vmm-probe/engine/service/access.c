@@ -16,10 +16,10 @@
 
 static struct {
 	pthread_mutex_t lock;
-	struct vp_access list[VP_ACCESS_KEPT]; /* number 0: free */
+	struct vp_access list[VP_ACCESS_KEPT]; /* number 0: unused */
 	struct vp_access_reads reads[VP_ACCESS_UIDS];
 	uint64_t last; /* number of the last one */
-	uint64_t lost; /* forgotten ones that are in no log */
+	uint64_t lost; /* discarded ones that no log has */
 	bool comm_denied;
 } records = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -50,8 +50,8 @@ static void take_text(char *ret, size_t size, const char *text)
 	memset(ret + n, 0, size - n);
 }
 
-/* The name that a process has given itself. A security module that forbids the first look is not asked again:
- * it would report each. */
+/* The name that a process gave itself. If a security module denies the first read, it is not asked again,
+ * because it would report each attempt. */
 static void read_comm(pid_t pid, char ret[VP_ACCESS_COMM])
 {
 	char path[48], text[VP_ACCESS_COMM + 1] = "";
@@ -79,7 +79,7 @@ static struct vp_access *find(uint64_t number)
 	return NULL;
 }
 
-/* May @a be forgotten before @b? First those that are in a log, then the older ones. */
+/* Is @a discarded before @b? First those that a log has, then the older ones. */
 static bool is_lesser(const struct vp_access *a, const struct vp_access *b)
 {
 	bool x = !a->number || a->flags & VP_ACCESS_LOGGED, y = !b->number || b->flags & VP_ACCESS_LOGGED;

@@ -22,10 +22,10 @@
 #define APPLY_NS   3000000000ull /* the guest polls ten times a second; a thousand probes take it longer */
 #define FLUSH_NS   300000000ull
 #define BEAT_EVERY (GA_BEAT_MS * 1000000ull / KICK_NS / 4)
-/* A vCPU that has not drained its ring for so long is not waited for. */
+/* A vCPU that has not drained its ring for this long is not waited for. */
 #define STALE_NS   1000000000ull
-/* The guest hits the first mark once the commands are in force, unless the mark can't be trapped, and others
- * at each of its polls: on a busy host the first ones are wide. */
+/* The guest hits the first mark when the commands are in force, unless the mark can't be trapped, and others
+ * at each of its polls, because on a busy host the first ones are inexact. */
 #define HOLD_NS    1000000000ull
 
 static struct vp_agent_owner *owner_of(const struct vp_engine *engine)
@@ -33,7 +33,7 @@ static struct vp_agent_owner *owner_of(const struct vp_engine *engine)
 	return engine->agent ? OT_CONTAINER_OF(engine->agent, struct vp_agent_owner, agent) : NULL;
 }
 
-/* One whose memory is gone is not. */
+/* A ring without memory is not drained. */
 static bool is_live(const struct vp_agent_owner *owner)
 {
 	const struct ga_header *h = owner->header;
@@ -232,7 +232,7 @@ void vp_agent_stop(struct vp_engine *engine)
 	free_agent(owner);
 }
 
-/* The agent of the sessions that want events of it; NULL: none does. */
+/* The agent of the sessions that need its events; NULL: none does. */
 static const struct vp_batch_agent *place_of(const struct vp_engine *engine)
 {
 	const struct vp_batch_agent *place = NULL;

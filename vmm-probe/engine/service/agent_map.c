@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The wants of the guest's agent: the slots that the sessions' probes use, who fires for each, and the words
- * in the agent's control block that enable them.
+ * The configuration of the guest's agent: the slots that the sessions' probes use, the ECBs of each, and the
+ * words in the agent's control block that enable them.
  */
 #include <stdlib.h>
 
@@ -168,8 +168,8 @@ static bool is_kprobe(const struct vp_enabled_probe *p)
 	return p->kind == VP_PROBE_AGENT && p->agent.want != GA_TRACEPOINT;
 }
 
-/* Note which slots are taken by the first @p n probes of @p b; a slot with the wants of @p probe is its own.
- */
+/* Mark the slots used by the first @p n probes of @p b; a slot with the configuration of @p probe is its
+ * own. */
 static bool find_slot(const struct vp_enabled_batch *b, uint32_t n, bool *used,
 		      struct vp_enabled_probe *probe)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Owning the guest's agent: its memory as the VMM maps it, and the word by which one host owns it. */
+/* Owning the guest's agent: its memory in the VMM's mapping, and the word by which one host owns it. */
 #include <string.h>
 #include <time.h>
 
@@ -111,7 +111,7 @@ static bool exchange(struct vp_agent_owner *o, uint64_t from, uint64_t to)
 	return ot_guarded_exchange(&o->control->owner, from, to);
 }
 
-/* An owner without a heartbeat is of the VMM that this guest was migrated from. */
+/* An owner without a heartbeat belongs to the VMM from which this guest was migrated. */
 static bool take_over(struct vp_agent_owner *owner)
 {
 	uint64_t start = vp_now(), word, beat, now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copying a batch, of which nothing else is kept, and comparing its sites with guest memory. */
+/* Copying a batch, so that nothing of the original is kept, and comparing its sites with guest memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,7 +137,7 @@ static struct ot_err *check_user_address(const struct vp_engine_session *es, uin
 	return NULL;
 }
 
-/* A site in a process or a file. Its page may be in memory or not, here or there: a backend compares the
+/* A site in a process or a file. Its page may be in memory or not, at any address: a backend compares the
  * bytes whenever it finds the place (vp_plan). */
 static struct ot_err *copy_user_site(const struct vp_engine_session *es, uint64_t file,
 				     const struct vp_batch_site *from, struct vp_enabled_site *to)

@@ -96,8 +96,8 @@ uint64_t vp_needs_regs(const struct vp_needs *needs, enum vp_args args)
 
 /* --- counters ---------------------------------------------------------------------------- */
 
-/* Is this instruction's result the same each time that the probe fires? Nothing that reads memory,
- * and of the variables only those that describe the probe. */
+/* Is this instruction's result the same at each firing? It reads no memory, and only variables that describe
+ * the probe. */
 static bool insn_is_constant(uint32_t insn, bool *per_probe)
 {
 	uint32_t op = dif_insn_op(insn), id = dif_insn_idx(insn);
@@ -176,7 +176,7 @@ static struct ot_err *check_action(const struct vp_engine_session *es, const str
 	return NULL;
 }
 
-/* The key @rec of a tuple, or the datum of a record, gets its step. */
+/* Make the step for the key @rec of a tuple, or the datum of a record. */
 static void place(struct vp_step *steps, const struct dif_rec *rec, uint32_t *at, enum vp_dest dest)
 {
 	struct vp_step *step = &steps[rec->action];

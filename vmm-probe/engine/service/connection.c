@@ -47,7 +47,8 @@ static bool peer_allowed(int sock, struct ucred *ret)
 }
 
 /* A client that does not receive its replies loses its connection as soon as its queue is full: neither
- * another client waits for it nor the vCPUs, which are out of the guest while a VMM's machine changes. */
+ * another client nor the vCPUs, which are held outside the guest while a VMM's machine changes, wait for
+ * it. */
 void vp_connection_accept(struct vp_server *s)
 {
 	struct ucred peer;

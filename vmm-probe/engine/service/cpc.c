@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The cpc provider's probes: counters of the vCPUs' threads, which the backend keeps. All probes on one event
- * share a counter, those of other sessions too. The list is part of the plan, and as immutable.
+ * The cpc provider's probes: counters of the vCPUs' threads, which the backend manages. All probes on one
+ * event share a counter, also across sessions. The list is part of the plan, and as immutable.
  */
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static uint32_t index_of(struct vp_cpc *list, uint32_t *n, const struct vp_cpc_e
 	return *n - 1;
 }
 
-/* Their number, and how many probes each has. */
+/* The number of counters, and of probes on each. */
 static struct ot_err *count(const struct vp_engine *engine, struct vp_cpc list[VP_CPC_MAX], uint32_t *ret_n)
 {
 	vp_each_planned(w, engine) {

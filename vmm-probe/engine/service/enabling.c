@@ -148,8 +148,8 @@ static struct ot_err *prepare(struct vp_engine_session *es, const struct vp_batc
 	return NULL;
 }
 
-/* A backend can't watch its sites beside those that are watched (debug registers are few): no later plan has
- * them, because it would fail too, for any session. */
+/* The backend can't watch its sites in addition to the present ones (debug registers are few): later plans
+ * omit them, because they would fail too, for any session. */
 static void leave_out(struct vp_enabled_batch *b)
 {
 	for (uint32_t i = 0; i < b->nsites; i++) {

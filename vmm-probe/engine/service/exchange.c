@@ -25,7 +25,7 @@ struct ot_err *vp_buffers_init(struct vp_vcpu_session *v)
 		v->principal.oldest[h] = VP_NOT_WRAPPED;
 		v->status->principal[h].wrapped = VP_NOT_WRAPPED;
 		v->status->aggregation[h].wrapped = VP_NOT_WRAPPED;
-		/* Without aggregations there is nothing to index. */
+		/* No index is needed without aggregations. */
 		if (es->service->tuple_max && o->aggsize)
 			OT_TRY(dif_aggtab_init(&v->aggs[h],
 					       es->service->shared + vp_aggregation_offset(o, v->vcpu, h),

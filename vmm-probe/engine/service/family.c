@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding the processes of a family and their pages, by the guest's list of all processes. */
+/* Finding the processes of a family and their pages in the guest's list of all processes. */
 #include "vmm-probe/engine/service/family.h"
 
 #include "base/guarded.h"
@@ -108,7 +108,7 @@ bool vp_family_find(const struct vp_reach *r, const struct vp_batch_process *pro
 	return false;
 }
 
-/* The memory of @task, if it is of the family. */
+/* The memory of @task, if it belongs to the family. */
 static bool read_member(const struct vp_reach *r, uint64_t task, const struct vp_family *family,
 			struct vp_member *ret)
 {
@@ -152,7 +152,8 @@ uint32_t vp_family_members(const struct vp_reach *r, const struct vp_family *fam
 
 /* --- pages -------------------------------------------------------------------------------------------- */
 
-/* Is the page at @gpa no file's, and in no group of pages? A private mapping's copies are single pages. */
+/* Does the page at @gpa belong to no file and no group of pages? A private mapping's copies are single
+ * pages. */
 static bool is_anonymous(const struct vp_reach *r, uint64_t gpa)
 {
 	uint64_t page = r->at.vmemmap + gpa / PAGE_SIZE * r->at.page_size, mapping, head;

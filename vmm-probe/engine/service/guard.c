@@ -17,7 +17,7 @@
 #include "vmm-probe/engine/hit/guard.h"
 #include "vmm-probe/engine/service/parts.h"
 
-#define WINDOW     4 /* of VP_GUARD_NS: a second */
+#define WINDOW     4 /* number of VP_GUARD_NS: a second */
 #define LINE_LOADS (64 / sizeof(struct vp_load))
 
 /* The session's cost since it was opened. */
@@ -173,8 +173,8 @@ static bool can_go(const struct vp_enabled_probe *probe)
 		probe->kind == VP_PROBE_VM || probe->kind == VP_PROBE_AGENT || probe->kind == VP_PROBE_CPC);
 }
 
-/* Put everything that had a cost into @suspects (as many as there are probes and counters); returns their
- * number, and the time of firings. */
+/* Put everything with a cost into @suspects (as many as there are probes and counters); returns their number,
+ * and the time of firings. */
 static size_t each_suspect(const struct vp_engine_session *es, uint64_t session_mean,
 			   struct suspect *suspects, uint64_t *ret_firing)
 {
@@ -234,7 +234,7 @@ static size_t count_suspects(const struct vp_engine_session *es)
 	return n;
 }
 
-/* True: some probes were disabled. Their counts stay, and are handed over as before. */
+/* True: some probes were disabled. Their counts are kept, and delivered as before. */
 static bool judge(struct vp_engine_session *es, const struct total *now)
 {
 	struct vp_guard *g = es->service->guard;

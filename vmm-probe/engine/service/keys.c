@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the entries of an aggregation are remembered between hits: by a number if it has no key, by a few words
- * if these identify the key. Such words are the value of a number, the bytes of execname, which are few for
- * any strsize, and the addresses of a probe's own names. All other keys are made, hashed and compared at each
+ * How the entries of an aggregation are cached between hits: by a number if it has no key, by a few words if
+ * these identify the key. Such words are the value of a number, the bytes of execname, which are few for any
+ * strsize, and the addresses of a probe's own names. All other keys are built, hashed and compared at each
  * hit.
  */
 #include "vmm-probe/engine/service/parts.h"
 
-/* The variable that is all of the object; 0: it is something else. */
+/* The variable that is the whole object; 0: it is something else. */
 static uint32_t variable_of(const struct dif_object *o)
 {
 	if (o->text_len != 2 || dif_insn_op(o->text[0]) != DIF_OP_ldgs ||

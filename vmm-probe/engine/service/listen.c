@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The control socket: made under its path, or passed by the process that made it. */
+/* The control socket: created at its path, or passed by the process that created it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

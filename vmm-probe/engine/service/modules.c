@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Modules that the guest loads and unloads while it is traced. A vCPU reports each and waits: for the engine,
- * which takes the sites of a module that goes out of its plan, and for the clients that follow modules,
- * when one comes. The guest comes first: no client is waited for longer than VP_MODULES_HOLD_NS, and one that
- * was too slow not at all until it has caught up. Numbers count the events of the engine, from 1.
+ * Modules that the guest loads and unloads while it is traced. A vCPU reports each and waits: at an unload
+ * for the engine, which removes the module's sites from its plan; at a load for the clients that follow
+ * modules. The guest comes first: no client is waited for longer than VP_MODULES_HOLD_NS, and a client that
+ * was too slow is not waited for until it has caught up. Events of the engine are numbered from 1.
  */
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/service/parts.h"
@@ -27,7 +27,8 @@ bool vp_engine_module_done(const struct vp_engine *engine, uint64_t number)
 	return __atomic_load_n(&engine->service->modules.done, __ATOMIC_ACQUIRE) >= number;
 }
 
-/* Copy the events behind number @from, the newest if they are too many; returns the number of the last. */
+/* Copy the events after number @from, the newest ones if they are too many; returns the number of the
+ * last. */
 static uint64_t copy_events(struct vp_modules_log *log, uint64_t from, struct vp_module_event *ret,
 			    uint32_t *ret_n)
 {
@@ -123,7 +124,7 @@ void vp_modules_handle(struct vp_engine *engine)
 	vp_modules_recount(engine);
 }
 
-/* The client is done with the events up to number @seen: was it in time? */
+/* The client has handled the events up to number @seen: was it in time? */
 static void catch_up(struct vp_engine_session *es, uint64_t seen)
 {
 	struct vp_module_event events[VP_MODULES_KEPT];

@@ -112,7 +112,7 @@ static void free_profile(struct vp_profile *p)
 	free(p);
 }
 
-/* Every profile probe in force; @entries NULL: only count. */
+/* All profile probes in force; @entries NULL: only count. */
 static uint32_t each_probe(const struct vp_engine *engine, struct vp_sample_entry *entries)
 {
 	uint32_t n = 0;

@@ -8,7 +8,8 @@
 #include "dif/obj/verify.h"
 #include "vmm-probe/engine/service/parts.h"
 
-/* A variable must be one of the session's, as its program has it: that program made room for it. */
+/* A variable must be one of the session's, with the same definition: the session's program reserved its
+ * storage. */
 static struct ot_err *check_variables(const struct vp_engine_session *es, const struct dif_object *obj)
 {
 	for (uint32_t i = 0; i < obj->var_len; i++) {
@@ -81,7 +82,7 @@ void vp_programs_free(struct vp_enabled_batch *batch)
 	dif_program_deinit(&batch->dof);
 }
 
-/* What arguments @p program needs of the level below, to give those in @p args. */
+/* The arguments of the level below that @p program needs to give those in @p args. */
 static struct vp_needs below(const struct vp_site_program *program, const struct vp_needs *of)
 {
 	struct vp_needs needs = { .regs = of->regs | program->condition_needs.regs,

@@ -48,7 +48,7 @@ static void query(struct vp_engine *engine, bool patient)
 	if (ram->trouble || now.number == ram->is.number)
 		return;
 	ram->is = now;
-	/* vCPUs have no translation of before from their next access on, and end the one that they are in. */
+	/* From their next access on, vCPUs have no earlier translation; an access in progress ends first. */
 	vp_engine_memory_changed(engine);
 	vp_quiesce(engine);
 }
@@ -77,7 +77,7 @@ static bool is_used(const struct vp_server *s)
 }
 
 /* A reset changes RAM too, before the guest's first instruction reveals it: a session is ended for the change
- * only if it is there at the next look, too. */
+ * only if the change persists at the next poll. */
 static void end_others(struct vp_engine *engine)
 {
 	struct vp_engine_ram *ram = &engine->service->ram;

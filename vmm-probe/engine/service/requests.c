@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What clients ask of an engine: a record for each kind of message. All input is hostile: lengths are
+ * Requests of clients to an engine: a record for each kind of message. All input is hostile: lengths are
  * checked; program, facts and batch are copied before they are parsed; and memory is only mapped if its size
  * is sealed.
  */
@@ -237,7 +237,7 @@ static struct ot_err *do_open(struct vp_server *s, struct vp_connection *c, cons
 	return NULL;
 }
 
-/* What @b enables in the guest. */
+/* The probes that @b enables in the guest. */
 static void record_batch(uint64_t access, const struct vp_enabled_batch *b)
 {
 	const struct vp_enabled_probe *first = NULL;

@@ -9,7 +9,7 @@
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/service/parts.h"
 
-#define STOP_NS      20000000ull /* for which the guest is stopped at once */
+#define STOP_NS      20000000ull /* semaphores of one stop of the guest */
 #define PAUSE_NS     1000000000ull
 #define PAUSE_MAX_NS 64000000000ull
 
@@ -64,7 +64,7 @@ static void add_wanted(const struct vp_engine *engine, struct vp_semaphore *list
 		}
 }
 
-/* Those of one place as one: its state, and whether it is requested. */
+/* Merge those of one place: its state, and whether it is requested. */
 static uint32_t unite(struct vp_semaphore *list, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -144,7 +144,7 @@ bool vp_semaphores_are_pending(const struct vp_engine *engine)
 
 /* --- a change; no vCPU executes ------------------------------------------------------------------------- */
 
-/* The pages of one semaphore; of members that share one, several times. */
+/* The pages of one semaphore; a page that members share appears several times. */
 struct pages {
 	uint8_t *at[VP_FAMILY_MAX];
 	uint32_t n;
@@ -166,7 +166,7 @@ static int by_address(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Add @by to each page once, where that is neither below 0 nor too much. */
+/* Add @by to each page once, unless the result would be below 0 or too large. */
 static void add(struct pages *p, int by)
 {
 	uint16_t value;
@@ -181,7 +181,7 @@ static void add(struct pages *p, int by)
 	}
 }
 
-/* Have c->all->members be those of the family. Neighbours in the list mostly are of one process. */
+/* Fill c->all->members with those of the family. Neighbours in the list are mostly of one process. */
 static void find_members(struct change *c, const struct vp_semaphore *s, const struct vp_family *family)
 {
 	if (c->nmembers && c->family.file == family->file && c->family.stack == family->stack)
@@ -275,7 +275,7 @@ static void lower_one(struct change *c, uint32_t nth)
 	add(&c->pages, -1);
 }
 
-/* The guest stands still meanwhile, so not for all of them if they are many. */
+/* The guest is stopped meanwhile, so only some of them at a time. */
 static void change_some(void *arg)
 {
 	struct change *c = arg;
@@ -293,7 +293,7 @@ static void change_some(void *arg)
 	} while (++c->next < c->end && vp_now() < until);
 }
 
-/* What keep_owed() adds is behind c->end, and waits for the next change. */
+/* Entries that keep_owed() adds are after c->end, and wait for the next change. */
 static void change_all(struct vp_engine *engine, struct change *c)
 {
 	const struct vp_semaphores *all = c->all;
@@ -304,7 +304,7 @@ static void change_all(struct vp_engine *engine, struct change *c)
 	qsort(all->list, all->n, sizeof(*all->list), compare);
 }
 
-/* What is away may be so for long: it is asked for less and less often. */
+/* A page that is swapped out may stay so for long: it is checked less and less often. */
 static void set_next(struct vp_semaphores *all, bool pending)
 {
 	all->pause_ns = !pending ? 0 : all->pause_ns ? 2 * all->pause_ns : PAUSE_NS;

@@ -10,7 +10,7 @@ static void set_activity(struct vp_engine_session *es, enum vp_activity to)
 	__atomic_store_n(&es->activity, to, __ATOMIC_RELEASE);
 }
 
-/* Update plan and timers to the sessions' wants. */
+/* Update plan and timers to the sessions' enablings. */
 static struct ot_err *apply(struct vp_engine *engine)
 {
 	OT_TRY(vp_replan(engine));
@@ -72,7 +72,7 @@ struct ot_err *vp_engine_session_stop(struct vp_engine_session *es)
 	return NULL;
 }
 
-/* Its kernel and processes are as they were, and only the engine goes. */
+/* Its kernel and processes are unchanged, and only the engine is removed. */
 static bool runs_on(enum vp_guest_end how)
 {
 	return how == VP_GUEST_DETACHED || how == VP_GUEST_SAVED || how == VP_GUEST_CHANGED;

@@ -253,7 +253,7 @@ static void free_batches(struct vp_engine_session *es)
 	}
 }
 
-/* Do these lead to the same task, process and name? */
+/* Do these locate the same task, process and name? */
 static bool same_task(const struct vp_facts *a, const struct vp_facts *b)
 {
 	return a->kernel_root == b->kernel_root && a->levels == b->levels &&

@@ -44,7 +44,7 @@ struct ot_err *vp_spec_init(struct vp_engine_session *es)
 	es->service->spec_seen = calloc(n, sizeof(*es->service->spec_seen));
 	if (!es->service->spec_seen)
 		return ot_err_nomem();
-	/* ids are handed out even if no clause speculates */
+	/* ids are allocated even if no clause speculates */
 	return es->service->speculates ? make_buffers(es, n, size) : NULL;
 }
 

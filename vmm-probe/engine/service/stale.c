@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stale sites: the guest has unloaded a module and its memory is gone. If a sentinel reports that before it
- * happens (modules.c), they end then; otherwise they are found here, once a second and before each plan. The
- * new contents of that address, or of the page, are unrelated, even if they are the same module: a stale site
- * is left out of all later plans. A client that reads the guest again re-enables the place. Newer kernels
- * keep the pages of modules' text mapped for other modules (the execmem cache, mm/execmem.c): there the page
- * of the module's own struct module is checked, which is unmapped.
+ * Stale sites: the guest has unloaded a module, and its memory is freed. If a sentinel reports this before it
+ * happens (modules.c), the sites end then; otherwise they are found here, once a second and before each plan.
+ * The new contents of that address, or of the page, are unrelated, even if they are the same module: a stale
+ * site is omitted from all later plans. A client that reads the guest again re-enables the place. Newer
+ * kernels keep the pages of modules' text mapped for other modules (the execmem cache, mm/execmem.c): for
+ * them the page of the module's own struct module is checked, which is unmapped.
  */
 #include "vmm-probe/engine/hit/walk.h"
 #include "vmm-probe/engine/service/parts.h"

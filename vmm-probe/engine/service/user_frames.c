@@ -66,7 +66,7 @@ static struct ot_err *take_room(struct vp_engine_session *es, size_t size, struc
 	return NULL;
 }
 
-/* Is what the slot has of the same process? Its marks may say so, whatever they say: its sender loses. */
+/* Does the slot hold the same process? Its marks are the sender's: false ones harm only the sender. */
 static bool is_same(const struct vp_user_frames *all, uint64_t slot, uint64_t root, uint32_t pid)
 {
 	const struct vp_frames_sent *in =
@@ -76,8 +76,8 @@ static bool is_same(const struct vp_user_frames *all, uint64_t slot, uint64_t ro
 	       in->processes[slot & (VP_FRAMES_PROCESSES_MAX - 1)].id.pid == pid;
 }
 
-/* A process has the slot that it had, or an empty one. Where all are taken, it is another one's, which then
- * has no rules any more. */
+/* A process keeps its slot, or gets an empty one. If all are used, it takes another process's, which then has
+ * no rules any more. */
 static void index_process(struct vp_user_frames *all, uint32_t sent, uint32_t number)
 {
 	const struct vp_batch_process id = all->sent[sent]->processes[number].id;

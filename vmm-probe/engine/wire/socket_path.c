@@ -20,7 +20,8 @@
 #define CLAIM_WAIT_MS 500u
 #define CLAIM_STEP_MS 20u
 
-/* sudo and su may keep another user's in the environment: a directory made there is not ours alone. */
+/* sudo and su may keep another user's value in the environment: a directory created there is not only
+ * ours. */
 static bool is_others(const char *dir)
 {
 	struct stat st;
@@ -123,7 +124,7 @@ struct ot_err *vp_vmm_forbidden(pid_t pid)
 	    (int)pid);
 }
 
-/* One that was killed holds it for the moment in which it, or a child of it, ends. */
+/* A process that was killed holds it until it, or a child of it, has ended. */
 static bool lock_soon(int fd)
 {
 	static const struct timespec pause = { .tv_nsec = CLAIM_STEP_MS * 1000000l };
