@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Clocks in nanoseconds. */
 #ifndef OT_BASE_CLOCK_H
 #define OT_BASE_CLOCK_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Signals that are read from a descriptor: see signals.h. */
 #include "base/signals.h"
 
 #include <errno.h>

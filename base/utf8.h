@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading UTF-8 strictly, and which of its characters are printable text. */
 #ifndef OT_BASE_UTF8_H
 #define OT_BASE_UTF8_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A session's lines for the system log: see session_log.h. */
 #include "consumer/session_log.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The search behind a broker for a guest's new host: a thread that asks, and a list of its results. */
 #include "fleet/operator/search.h"
 
 #include <errno.h>
