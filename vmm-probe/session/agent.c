@@ -80,7 +80,7 @@ unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp
 	return strcmp(word, "both") ? VP_VIEW_INSIDE : VP_VIEW_INSIDE | VP_VIEW_OUTSIDE;
 }
 
-/* What the guest reports of its probes: places where it refused or removed a kprobe, and hits that its
+/* The guest's reports about its probes: places where it refused or removed a kprobe, and hits that its
  * kprobes missed. */
 struct troubles {
 	uint64_t refused, missed;
@@ -92,7 +92,7 @@ static struct troubles read_troubles(struct vp_feed *feed)
 	ot_auto_free struct ga_entry *entries = malloc(GA_SLOTS * sizeof(*entries));
 	struct troubles t = { 0 };
 
-	/* After a reload of the agent the catalogue has moved, and its counts begin at 0 again. */
+	/* After a reload of the agent its catalogue is elsewhere, and its counts restart at 0. */
 	if (!entries || !agent || feed->gone || feed->agent.gone || feed->agent.moved ||
 	    !feed->batch_agent.len)
 		return t;
@@ -243,7 +243,7 @@ struct ot_err *vp_agents_poll(struct vp_session *s)
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
 
-		/* the engine may say so of a guest without a kernel that we know */
+		/* the engine may report this for a guest whose kernel is unknown */
 		if (!feed->agent.gone || !vp_feed_can_ask(feed) || !feed->link->guest)
 			continue;
 		OT_TRY(vp_note_gone(s, feed, poll_feed(feed)));

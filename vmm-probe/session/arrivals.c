@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs that begin in a guest during a session whose descriptions mean every process (python*:::). Once a
- * second the guest's processes are compared with those that were read; the probes of new ones are enabled as
- * one more batch.
+ * Programs that begin in a guest during a session whose descriptions select every process (python*:::). Once
+ * a second the guest's processes are compared with the last list; the probes of new ones are enabled as an
+ * additional batch.
  */
 #include "vmm-probe/session/arrivals.h"
 
@@ -22,8 +22,8 @@ void vp_arrivals_follow(struct vp_session *s, struct vp_feed *feed)
 	feed->has_work |= feed->follows_programs;
 }
 
-/* The guest's bytes may be anything, and are read again in a second. One error is of this process or of the
- * connection; one ends it for this session. */
+/* The guest's bytes may be anything, and are read again after a second. An error of this process or of the
+ * connection is returned; a limit ends the search for this session. */
 static struct ot_err *pass_over(struct vp_session *s, struct vp_feed *feed, struct ot_err *err)
 {
 	char text[512];

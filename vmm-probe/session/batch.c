@@ -36,7 +36,7 @@ struct enabling {
 	bool inside;                /* the view that is being enabled */
 	struct error_probe *errors; /* enabled last: the other EPIDs are those without guests */
 	size_t nerrors, errors_cap;
-	bool in_guests; /* these are being enabled */
+	bool in_guests; /* the clauses that are being enabled */
 	struct ot_err *err;
 };
 
@@ -45,7 +45,7 @@ static struct vp_probes *registry(struct vp_session *s, uint32_t i)
 	return s->links.n ? s->links.items[i]->probes : s->host.probes;
 }
 
-/* Whose batch is being made: @nth's, or the late one of the only guest. */
+/* The feed whose batch is being made: @nth's, or the late one of the only guest. */
 static struct vp_feed *feed_of(const struct enabling *e, uint32_t nth)
 {
 	return e->late ? e->late : &e->s->feeds[nth];
@@ -281,7 +281,7 @@ static struct ot_err *enable_clause(struct enabling *e)
 	return NULL;
 }
 
-/* When a clause runs at a place that it has with others. */
+/* The order of a clause at a place that it shares with others. */
 enum stage { BEFORE, OWN, AFTER, STAGES };
 
 static enum stage stage_of(const struct dif_clause *clause)
@@ -322,7 +322,7 @@ struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed)
 	return vp_batch_check_registers(feed);
 }
 
-/* What follows from the probes of a batch. */
+/* Complete a batch from its probes. */
 static struct ot_err *complete(struct vp_feed *feed)
 {
 	OT_TRY(vp_batch_add_agent(feed));

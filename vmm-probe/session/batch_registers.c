@@ -57,7 +57,7 @@ static struct ot_err *list_addresses(const struct vp_feed *feed, uint64_t **ret,
 	return NULL;
 }
 
-/* However many probes are at a place, it takes one. */
+/* Any number of probes at a place take one register. */
 struct ot_err *vp_batch_check_registers(struct vp_feed *feed)
 {
 	ot_auto_free uint64_t *list = NULL;
@@ -77,7 +77,7 @@ struct ot_err *vp_batch_check_registers(struct vp_feed *feed)
 	return vp_check_debug_registers(places, users);
 }
 
-/* -x trap=hw itself reports that the guest's own do not work. */
+/* -x trap=hw itself reports that the guest's own registers do not work. */
 void vp_batch_say_registers(struct vp_session *s, const struct vp_feed *feed)
 {
 	bool any = false, users = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sentinels that a batch needs: for traps in the guest's text, and to learn of its modules. */
+/* Adds the sentinels that a batch needs: for traps in the guest's text, and for following its modules. */
 #include "base/cleanup.h"
 #include "vmm-probe/provider/sentinels.h"
 #include "vmm-probe/session/batch.h"
@@ -30,7 +30,7 @@ static bool changes_text(const struct vp_feed *feed)
 	return false;
 }
 
-/* Sentinels: entries and exits of the guest's functions that patch its text, or have to do with modules.
+/* Sentinels: entries and exits of the guest's functions that patch its text, or load and unload modules.
  * After all other sites. */
 struct ot_err *vp_batch_sentinel_sites(struct vp_feed *feed, struct vp_batch_probe *bp)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Taking data out: read the halves that an engine has handed over (exchange.c), and its counters.
+ * Drains data: reads the halves that an engine has exchanged (exchange.c), and its counters.
  *
- * Data in shared memory is trusted only within bounds, and each engine's only about the probes that it has:
- * one VMM must not write rows in the name of another's guest.
+ * Data in shared memory is trusted only within bounds, and each engine's only for the probes that it has: a
+ * VMM must not write rows in the name of another's guest.
  */
 #include <stdio.h>
 #include <string.h>
@@ -112,7 +112,7 @@ const struct vp_enabled *vp_enabled_of(const struct vp_session *s, const struct 
 	return ecb && ecb->feed == feed - s->feeds ? ecb : NULL;
 }
 
-/* Said once of each. */
+/* Reported once for each. */
 void vp_feed_damaged(struct vp_session *s, struct vp_feed *feed)
 {
 	char text[VP_GUEST_NAME + 192];
@@ -127,8 +127,8 @@ void vp_feed_damaged(struct vp_session *s, struct vp_feed *feed)
 	vp_session_say(s, text);
 }
 
-/* The size of the record at @at, @left bytes before the end, and its ECB. 0: the engine wrote nonsense. The
- * VMM may still write there: the checked bytes are those that are kept. */
+/* The size of the record at @at, @left bytes before the end, and its ECB. 0: the engine wrote invalid data.
+ * The VMM may still write there: only the checked bytes are kept. */
 static uint32_t check_record(struct vp_session *s, const struct vp_feed *feed, const uint8_t *at,
 			     uint64_t left, struct vp_pending *ret)
 {
@@ -204,7 +204,7 @@ static const struct dif_agg_layout *agg_of(const struct vp_enabled *ecb, const s
 	return NULL;
 }
 
-/* *ret_damaged: the engine wrote nonsense. */
+/* *ret_damaged: the engine wrote invalid data. */
 static struct ot_err *give_aggregate(struct vp_session *s, const struct vp_feed *feed, uint32_t cpu,
 				     const struct dif_aggtab_entry *entry, bool *ret_damaged)
 {
@@ -256,9 +256,9 @@ static struct ot_err *read_half(struct vp_session *s, uint32_t nth, uint32_t cpu
 	return give_aggregates(s, nth, cpu, half);
 }
 
-/* The half that an exchange handed over: the one that was active before, if there was an exchange (fill and
- * ring buffers have one at the end). For a VMM that has died, also the active half: every record counted in
- * `used` is complete. */
+/* The half that an exchange released: the one that was active before, if there was an exchange (fill and ring
+ * buffers have one at the end). For a VMM that has died, also the active half: every record counted in `used`
+ * is complete. */
 static struct ot_err *read_vcpu(struct vp_session *s, uint32_t nth, uint32_t cpu)
 {
 	struct vp_feed *feed = &s->feeds[nth];

@@ -198,7 +198,7 @@ static bool is_destructive(const struct dif_program *prog)
 	return false;
 }
 
-/* What is right for each kernel may not fit together: a variable is one. */
+/* Programs that are valid for each kernel may conflict: they share variables. */
 static struct ot_err *verify(const struct vp_session *s, struct dif_program *prog)
 {
 	struct ot_err *err = dif_program_verify(prog);
@@ -268,7 +268,7 @@ struct ot_err *vp_enable_joining(struct vp_session *s, uint32_t nclauses)
 	OT_TRY(vp_batch_make_joining(s, nth));
 	OT_TRY(vp_share_add(s, feed));
 	OT_TRY(vp_link_enter(&s->links, link));
-	vp_feed_share_wait(feed); /* an engine that was just injected has a connection of its own */
+	vp_feed_share_wait(feed); /* an engine that was just injected gets a connection of its own */
 	OT_TRY(open_engine(s, nth));
 	OT_TRY(vp_batch_send_retrying(s, feed));
 	vp_batch_say_registers(s, feed);

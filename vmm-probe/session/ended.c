@@ -2,8 +2,8 @@
 /*
  * The end of a guest, which is the session's if no other one is traced. Its engine reports it in shared
  * memory, after stopping the session, and serves until the data has been fetched. An end that neither VMM nor
- * engine notices, by a kernel that started another one (kexec, a reset), is detected in the guest's memory:
- * its banner has gone, or its state went back.
+ * engine detects, because a kernel started another one (kexec, a reset), is detected in the guest's memory:
+ * its banner has disappeared, or its state went back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@
 #define STATE_NS (20 * OT_NS_PER_SEC)
 #define POLL_NS  10000000
 
-/* A process that ends closes its sockets before it is seen to have ended. */
+/* A process that ends closes its sockets before its end is visible. */
 #define END_NS (2 * OT_NS_PER_SEC)
 
 static const char *end_text(enum vp_guest_end how)
@@ -88,8 +88,8 @@ static enum vp_guest_end guess(const struct vp_guest_link *link, enum vp_guest_e
 
 /* --- recording it ------------------------------------------------------------------------------ */
 
-/* Feeds of guests that matter to this one's end: those in which something is enabled, or all if nothing is in
- * any, as with BEGIN and ticks only. */
+/* Feeds of guests that keep the session alive at this one's end: those in which something is enabled, or all
+ * if nothing is in any, as with BEGIN and ticks only. */
 static bool others_go_on(const struct vp_session *s)
 {
 	bool any_work = false;
@@ -137,7 +137,7 @@ static void report(struct vp_session *s, const struct vp_feed *feed)
 }
 
 /* The last guest's end is the session's, unless others may join; each other one is reported when it is
- * noticed. That of a guest which a pattern means is no loss: such guests come and go. */
+ * detected. The end of a guest that a pattern selected is not a loss: such guests come and go. */
 static void note(struct vp_session *s, struct vp_feed *feed, enum vp_guest_end how)
 {
 	char text[sizeof(s->end.gone_text) + 48];
@@ -197,8 +197,8 @@ static enum vp_guest_end reported_by(const struct vp_feed *feed)
 	return how < VP_GUEST_ENDS ? (enum vp_guest_end)how : VP_GUEST_RUNS;
 }
 
-/* Why a guest has ended, or broke its connection @waited ago. False: not known yet. Nothing is waited for
- * here: other guests' data is to be fetched.
+/* The reason why a guest ended, or broke its connection @waited ago. False: not known yet. This never waits,
+ * because other guests' data must be fetched.
  *
  * QEMU changes the memory of a machine before it resets it, or loads another state: its next run shows which
  * of them it was. */
@@ -298,7 +298,7 @@ static bool went_back(const struct vp_guest_link *link, struct vp_kernel_watch *
 	return restarting && now - w->restart_ns > RESTART_NS;
 }
 
-/* @broken: only of broken connections. False: of one it is not known yet why. */
+/* @broken: only for broken connections. False: for one of them the reason is not known yet. */
 static bool resolve(struct vp_session *s, uint64_t now, bool broken)
 {
 	bool all = true;
@@ -333,8 +333,7 @@ void vp_ends_settle(struct vp_session *s)
 		nanosleep(&pause, NULL);
 }
 
-/* The result is the end of a guest, whose memory is read while it runs and changes its page tables: one check
- * is not enough. */
+/* The memory is read while the guest runs and changes its page tables: one check is not enough to end it. */
 bool vp_kernels_check(struct vp_session *s, uint64_t now)
 {
 	bool sure = true;

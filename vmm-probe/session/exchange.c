@@ -18,7 +18,7 @@
 #include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/user_seen.h"
 
-#define PATIENCE_NS 100000000ull /* of one turn: an engine that is not busy takes a thousandth of that */
+#define PATIENCE_NS 100000000ull /* limit of one turn: an idle engine takes a thousandth of that */
 #define SILENT_NS   (5 * OT_NS_PER_SEC)
 #define LAST_NS     (30 * OT_NS_PER_SEC) /* for the data at a session's end */
 
@@ -156,7 +156,7 @@ static struct ot_err *take_answers(struct vp_session *s, uint64_t until)
 	return left ? take_some(s, 0, &left) : NULL;
 }
 
-/* Engines that have not answered leave, and their buffers are read. */
+/* Engines that have not answered are removed, and their buffers are read. */
 static struct ot_err *leave_silent(struct vp_session *s)
 {
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
@@ -205,7 +205,7 @@ static struct ot_err *read_gone(struct vp_session *s)
 	return NULL;
 }
 
-/* Until when all have handed over their records, but those that were given up for now. */
+/* The time up to which all have delivered their records, except those that were given up for now. */
 static uint64_t covered(const struct vp_session *s)
 {
 	uint64_t until = UINT64_MAX;

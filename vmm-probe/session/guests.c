@@ -32,7 +32,7 @@ static bool keeps_semaphores(const struct vp_session *s)
 	return word && !strcmp(word, "no");
 }
 
-#define UNSAID_MAX (64u << 10) /* a guest may have more processes that are given up */
+#define UNSAID_MAX (64u << 10) /* of messages; a guest may cause more */
 
 void vp_session_say_of(void *session, const char *text)
 {
@@ -53,7 +53,7 @@ void vp_session_say_kept(struct vp_session *s)
 	ot_buf_clear(&s->unsaid);
 }
 
-/* Each guest has a part of the numbers of providers' variables. */
+/* Each guest has a range of the numbers of providers' variables. */
 _Static_assert(VP_GUESTS_MAX <= DIF_PROVIDER_GUESTS, "guest numbers");
 
 struct ot_err *vp_session_attach(struct vp_session *s, const char *guest)
@@ -98,7 +98,7 @@ uint32_t vp_session_guest_pid(const struct vp_session *s, uint32_t guest)
 	return guest < s->links.n ? s->links.items[guest]->client.pid : 0;
 }
 
-/* An engine may say any number, and that of its own PID namespace. */
+/* An engine may send any number, or one of its own PID namespace. */
 static bool is_thread_of(uint32_t pid, uint32_t tid)
 {
 	char path[64];
@@ -146,7 +146,7 @@ void vp_session_cost(const struct vp_session *s, uint32_t guest, struct ot_buf *
 		link->source.ops->cost(link->source.handle, link->client.guest_name, out);
 }
 
-/* A sentence for each line of @note. */
+/* A message for each line of @note. */
 static void say_lines(const char *name, const char *note, bool missing,
 		      void (*say)(void *arg, bool missing, const char *text), void *arg)
 {
@@ -162,8 +162,8 @@ static void say_lines(const char *name, const char *note, bool missing,
 	ot_buf_deinit(&text);
 }
 
-/* Enabled probes that the program skips because their semaphores are 0. They are one program's mostly, and
- * then the reason is one. */
+/* Enabled probes that the program skips because their semaphores are 0. Mostly they belong to one program,
+ * with one reason. */
 static void say_asleep(const struct vp_session *s, uint32_t guest, const struct vp_guest_link *link,
 		       void (*say)(void *arg, bool missing, const char *text), void *arg)
 {

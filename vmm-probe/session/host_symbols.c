@@ -213,7 +213,7 @@ static void process_destroy(struct process *p)
 	free(p);
 }
 
-/* Only of files. */
+/* Mappings of files only. */
 static bool parse_map(char *line, struct map *ret)
 {
 	struct ot_proc_map m;

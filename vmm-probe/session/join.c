@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest that joins a running session. It was attached elsewhere, by a thread that may take its time
- * (attach/newcomers.h); here it gets a place among the session's guests, the clauses of its kernel, an
- * engine's session of its own, and the variables as BEGIN left them. Nothing of the other guests changes, and
- * while its engine is waited for their data is taken.
+ * A guest that joins a running session. It was attached in another thread, which may take long
+ * (attach/newcomers.h). Here it gets a place among the session's guests, the clauses of its kernel, an
+ * engine's session of its own, and the variables as BEGIN left them. The other guests are not affected, and
+ * their data is taken while its engine is waited for.
  */
 #include <stdlib.h>
 

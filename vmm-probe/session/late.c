@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Probes that come while a session runs: of a module that the guest loads (modules.c), or of a program that
- * begins (arrivals.c). The session's descriptions are matched against them, and the matches are enabled as
- * one more batch.
+ * Probes that are added while a session runs: of a module that the guest loads (modules.c), or of a program
+ * that begins (arrivals.c). The session's descriptions are matched against them, and the matches are enabled
+ * as an additional batch.
  */
 #include "vmm-probe/session/late.h"
 
@@ -28,7 +28,7 @@ static bool is_same_type(struct dif_type *a, struct dif_type *b)
 	return same;
 }
 
-/* A probe and the registry that it is of. */
+/* A probe and its registry. */
 struct known {
 	struct vp_probes *probes;
 	const struct vp_probe *probe;
@@ -44,7 +44,7 @@ static bool is_same_arg(struct known a, struct known b, unsigned n)
 	       is_same_type(x.native, y.native);
 }
 
-/* The probe whose args[] a clause was compiled for, perhaps of another guest. No probe: there is none. */
+/* The probe for whose args[] a clause was compiled, perhaps another guest's. No probe: there is none. */
 static struct known compiled_for(const struct vp_session *s, uint32_t clause)
 {
 	for (size_t i = 0; i < s->program.nenabled; i++) {
@@ -93,7 +93,7 @@ bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const s
 	       vp_late_args_fit(s, clause, guest, probe);
 }
 
-/* The probes above @after, if a description means one. */
+/* The probes above @after, if a description matches one. */
 struct ot_err *vp_late_enable(struct vp_session *s, struct vp_feed *feed, uint32_t after)
 {
 	struct vp_feed late = { .session = s,

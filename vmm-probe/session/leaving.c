@@ -20,7 +20,7 @@ static bool needs_memory(const struct vp_session *s)
 	return false;
 }
 
-/* What was handed over is in the sink's hands or pending by now. */
+/* Received data is in the sink or pending by now. */
 static void give_back(struct vp_session *s, struct vp_feed *feed)
 {
 	struct vp_guest_link *link = feed->link;

@@ -23,7 +23,7 @@ struct gathering {
 	struct ot_arena arena;
 	struct ot_map by_name; /* the first of each name */
 	struct ot_buf key;
-	struct entry **list; /* in the order of the first guest's, then those that only the next ones have */
+	struct entry **list; /* in the first guest's order, followed by those that only the next ones have */
 	size_t n, cap;
 	struct ot_err *err;
 };

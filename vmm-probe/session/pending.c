@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records and faults that were received and wait: engines are switched one after another, so one that was
- * switched later may hand over records from after the time up to which another is covered.
+ * Received records and faults that wait. Engines are switched one after another, so a later one may deliver
+ * records from after the time up to which an earlier one is covered.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --plan: where a program's probes would be planted, and how. Nothing in a guest changes. */
+/* --plan: lists where a program's probes would be planted, and how. Nothing in a guest changes. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -76,7 +76,7 @@ struct gathering {
 	struct ot_err *err;
 };
 
-/* Of several guests each has clauses of its own: its kernel may be another. */
+/* With several guests, each has clauses of its own, because its kernel may differ. */
 static struct ot_err *append(const struct gathering *g, struct list *list, const struct dif_clause *clauses,
 			     uint32_t n)
 {

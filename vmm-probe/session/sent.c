@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The program of an engine. All engines share the session's variables, and each computes their layout from
- * the program that it has. A variable that only other engines' clauses use is declared by an object that does
- * nothing else.
+ * The program sent to an engine. All engines share the session's variables, and each computes their layout
+ * from its program. A variable that only other engines' clauses use is declared by an object without other
+ * effect.
  */
 #include "vmm-probe/session/sent.h"
 

@@ -87,7 +87,7 @@ void vp_session_destroy(struct vp_session *s)
 
 static struct ot_err *drain_due(struct vp_session *s, uint64_t now, bool status);
 
-/* Whatever is due, of the other guests too: @arg's engine is being waited for. */
+/* Do everything that is due, for the other guests too: @arg's engine is being waited for. */
 static struct ot_err *meanwhile(void *arg)
 {
 	struct vp_feed *feed = arg;
@@ -122,7 +122,7 @@ struct ot_err *vp_feed_start(struct vp_session *s, struct vp_feed *feed)
 	return vp_agent_started(s, feed);
 }
 
-/* From now on there is something to be done while one of them does not answer. */
+/* From now on there is work while one of them does not answer. */
 void vp_feed_share_wait(struct vp_feed *feed)
 {
 	feed->link->client.meanwhile = meanwhile;
@@ -249,7 +249,7 @@ static bool is_over(uint64_t *last, uint64_t now, uint64_t rate)
 	return true;
 }
 
-/* exit() ends a session at the next status poll; at once unless the program has set that rate. */
+/* exit() ends a session at the next status poll: immediately, unless the program has set that rate. */
 static bool exit_waits(struct vp_session *s)
 {
 	return ot_map_gets(&s->options->set, "statusrate") != NULL;
@@ -261,7 +261,7 @@ static bool has_room(const struct vp_session *s)
 	return s->program.aggregates && s->pending.bytes <= s->options->bufsize;
 }
 
-/* Whatever is due by the rates. */
+/* Do everything that is due by the rates. */
 static struct ot_err *drain_due(struct vp_session *s, uint64_t now, bool status)
 {
 	const struct dif_options *o = s->options;

@@ -26,7 +26,7 @@
 
 #define PAGE 4096ull
 
-/* What the program's variables take. */
+/* The size of the program's variables. */
 struct needs {
 	uint64_t globals, dynvars;
 	uint32_t key_size, value_size, locals;
@@ -43,7 +43,7 @@ static uint32_t only_cpu(const struct vp_session *s, const struct vp_feed *feed)
 	return feed->link && s->options->cpu >= 0 ? (uint32_t)s->options->cpu + 1 : 0;
 }
 
-/* Code of ours in the guest, if it is asked for. */
+/* Resident probes, if requested. */
 static uint32_t resident_flags(const struct dif_options *o)
 {
 	const char *inject = ot_map_gets(&o->set, "inject");
@@ -63,7 +63,7 @@ static uint32_t flags_of(const struct dif_options *o)
 	return (o->destructive ? VP_OPEN_DESTRUCTIVE : 0u) | (both ? VP_OPEN_EACH_HIT : resident_flags(o));
 }
 
-/* It has its variables with the host engine. */
+/* It shares its variables with the host engine. */
 static bool is_with_host(const struct vp_session *s, const struct vp_feed *feed)
 {
 	return feed->link && !s->apart;
@@ -91,7 +91,7 @@ static void fill_open(struct vp_session *s, struct vp_feed *feed, const struct n
 		.flags = flags_of(o),
 		.engine = feed->link ? 1 : 0,
 		.only_cpu = only_cpu(s, feed),
-		/* time of this process is no cost to a guest */
+		/* this process's time is not a guest's cost */
 		.maxcost = feed->link && vp_link_costs(feed->link) ? (uint32_t)o->maxcost : 0,
 	};
 }

@@ -49,8 +49,7 @@ static struct ot_err *fit(const struct dif_options *o, const char *what, uint64_
 	return NULL;
 }
 
-/* The program's use of buffers. `need`: bytes that its largest clause puts in the principal one, keys
- * included. */
+/* The program's use of buffers. `need`: maximum bytes of a clause in the principal one, keys included. */
 struct use {
 	bool aggregates, speculates;
 	uint64_t need;

@@ -16,7 +16,7 @@
 #include "vmm-probe/guest/readings.h"
 #include "vmm-probe/session/internal.h"
 
-#define CPUTIMES_MAX 64 /* members of enum cpu_usage_stat that there might be */
+#define CPUTIMES_MAX 64 /* maximum number of members of enum cpu_usage_stat */
 
 /* Number of CPUTIME_STEAL in kernel_cpustat.cpustat[]; -1: this kernel has none. */
 static int64_t steal_index(const struct vp_btf *btf)

@@ -8,7 +8,7 @@
 
 #define AGAIN_NS 100000000u
 
-/* Where this guest's processes can't be read, its end is not seen. */
+/* If this guest's processes can't be read, its end is not detected. */
 static struct ot_err *open_processes(struct vp_session_target *t, struct vp_guest *guest)
 {
 	struct ot_err *err = vp_processes_open(guest, &t->ps);
@@ -42,7 +42,7 @@ struct ot_err *vp_session_watch_target(struct vp_session *s, uint32_t guest)
 	return err;
 }
 
-/* It calls exec(): another program, the same process. What can't be read now may be later. */
+/* exec() is another program in the same process. What can't be read now may be later. */
 static bool has_ended(struct vp_session_target *t)
 {
 	struct vp_guest_process now;
@@ -64,7 +64,8 @@ bool vp_session_target_ended(struct vp_session *s)
 
 	if (!t->is_watched || now < t->next_ns)
 		return false;
-	/* The answer ends the session, and the guest changes the structures meanwhile: one is not enough. */
+	/* A positive result ends the session, and the guest changes the structures meanwhile: one check is
+	 * not enough. */
 	bool ended = has_ended(t), sure = ended && t->is_doubted;
 	t->is_doubted = ended;
 	t->next_ns = now + (ended ? AGAIN_NS : OT_NS_PER_SEC);

@@ -11,7 +11,7 @@
 #define TABLE_WORDS  (VP_BEAM_TABLE_SIZE / 8)
 #define TABLES_WORDS (VP_BEAM_TABLES * TABLE_WORDS)
 
-/* What names a table's members: a pointer to modules; how many it has, and has room for; one of them. */
+/* The members of a table: a pointer to modules, their number and capacity, and one of them. */
 enum { MODULES, USED, ROOM, LAST_FOUND };
 
 /* By the offsets that its headers give on x86-64. */
@@ -33,14 +33,14 @@ static const struct vp_beam otp_25 = {
 	.atom_length = 24,
 	.atom_name = 32,
 };
-/* … by which no hit goes: the number of a scheduler among those of its kind; the pages of a table. */
+/* Offsets that no hit uses: the number of a scheduler among those of its kind; the pages of a table. */
 #define NORMAL_NUMBER 184u
 #define DIRTY_NUMBER  192u
 #define ATOM_PAGES    120u
 
 /* --- schedulers ---------------------------------------------------------------------------------------- */
 
-/* Are they at the layout's offsets? They are numbered from 1 on; dirty ones there may be none. */
+/* Are they at the layout's offsets? They are numbered from 1 on; there may be no dirty ones. */
 static bool check_schedulers(const struct vp_user_reader *m, const struct vp_beam *b, unsigned kind,
 			     uint32_t number_at)
 {
@@ -58,8 +58,7 @@ static bool check_schedulers(const struct vp_user_reader *m, const struct vp_bea
 
 /* --- modules ------------------------------------------------------------------------------------------- */
 
-/* Might these words be the tables, of which @current is in use? The others change while modules are loaded.
- */
+/* Can these words be the tables, with @current in use? The others change while modules are loaded. */
 static bool look_like_tables(const uint64_t *words, uint32_t current)
 {
 	const uint64_t *t = words + current * TABLE_WORDS;
@@ -75,7 +74,7 @@ static bool look_like_tables(const uint64_t *words, uint32_t current)
 	       (t[LAST_FOUND] - t[MODULES]) % VP_BEAM_MODULE_SIZE == 0;
 }
 
-/* Does code begin there that ends at @end? With how many functions it has, and where they are. */
+/* Does code from there to @end begin there? Returns the number of its functions, and their places. */
 static bool is_module(const struct vp_user_reader *m, const struct vp_beam *b, uint64_t start, uint64_t end)
 {
 	uint64_t n, first, last;
@@ -142,7 +141,7 @@ static void place(const struct vp_beam_file *f, uint64_t bias, struct vp_beam *b
 	memcpy(b->registers, f->registers, sizeof(b->registers));
 }
 
-/* NULL: nothing of the file's is against it. */
+/* NULL: the file is suitable. */
 static const char *refusal(const struct vp_beam_file *f)
 {
 	if (!f->has_release)

@@ -10,11 +10,11 @@
 #include "vmm-probe/session/user_beam.h"
 
 #define CODE_MAX    (1u << 20) /* bytes of the interpreter's function */
-#define TIMES_LEAST 8u         /* that a register must be seen in its place */
+#define TIMES_LEAST 8u         /* occurrences of a register in its place, at least */
 
 /* --- registers ----------------------------------------------------------------------------------------- */
 
-/* How often each register was seen. */
+/* The number of occurrences of each register. */
 struct counts {
 	unsigned of[VP_NREGS_GENERAL];
 };
@@ -29,8 +29,8 @@ static bool is_clobbered(unsigned reg)
 	return false;
 }
 
-/* The one that is seen in that place more than twice as often as any other. Not one that a call may change:
- * the interpreter would have to save it each time. */
+/* The register that occurs in that place more than twice as often as any other. Not one that a call may
+ * change: the interpreter would have to save it each time. */
 static bool most_frequent(const struct counts *c, uint32_t *ret)
 {
 	unsigned most = 0, second = 0;
@@ -123,8 +123,8 @@ static void add_place(struct vp_beam_file *f, uint64_t place)
 	f->places[f->nplaces++] = place;
 }
 
-/* At any alignment that instructions may have. Bytes that are not a displacement hardly ever lead to a
- * variable, and the variable's contents are checked. */
+/* At any alignment of instructions. Bytes that are not a displacement hardly ever lead to a variable, and the
+ * variable's contents are checked. */
 void vp_beam_places(struct vp_beam_file *f, const uint8_t *bytes, uint64_t len, uint64_t at)
 {
 	int32_t n;

@@ -66,7 +66,7 @@ struct search {
 	void *arg;
 };
 
-/* Use the file if its build id is the one that is wanted. */
+/* Use the file if it has the required build ID. */
 static struct ot_err *use_pages(const struct search *s, struct vp_elf_pages *pages)
 {
 	const struct vp_user_wanted *w = s->wanted;
@@ -126,7 +126,8 @@ static struct ot_err *try_root(const struct search *s, const char *directory, bo
 	return with_path ? try_file(s, root, w->path) : NULL;
 }
 
-/* Of this host's files, those where programs and libraries are: opening one there starts nothing. */
+/* Of this host's files, only those in folders of programs and libraries: opening a file there has no side
+ * effects. */
 static bool is_program_path(const char *path)
 {
 	static const char *const below[] = { "/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/opt/" };

@@ -14,10 +14,8 @@
 #include "vmm-probe/session/user_frames_file.h"
 #include "vmm-probe/session/user_object.h"
 
-#define PAGE 4096u
-#define TRIES_MAX                                                                                \
-	8u /* rounds whose budget may not suffice for a process: it has a part of its rules then \
-	    */
+#define PAGE      4096u
+#define TRIES_MAX 8u /* rounds without enough budget, after which a process gets a part of its rules */
 #define YOUNG_NS  (10 * OT_NS_PER_SEC)
 /* How often one process's mappings are sent. */
 #define SENDS_MAX 64u
@@ -27,7 +25,7 @@ struct known_process {
 	uint64_t mark;   /* of their mappings as code */
 	uint64_t pid;
 	uint64_t mm;       /* of the program that it runs */
-	uint64_t young_ns; /* until then it is read again once a second: its loader maps further files */
+	uint64_t young_ns; /* until then it is read once a second: its loader maps more files */
 	uint32_t tries, sends;
 	bool wanted;
 	bool early; /* its runtime was just starting */
@@ -103,8 +101,7 @@ void vp_frames_poll(struct vp_frames_known *known, struct vp_user_symbols *us)
 
 /* --- a process --------------------------------------------------------------------------------------- */
 
-/* What is added to an address as linked, where those bytes of the file are mapped. False: no code is there.
- */
+/* The bias of the mapping of those bytes of the file. False: no code is there. */
 static bool find_bias(const struct vp_elf *elf, const struct vp_map *map, uint64_t *ret)
 {
 	for (size_t i = 0; i < elf->nsegments; i++) {
@@ -125,14 +122,14 @@ static bool is_code(const struct vp_map *map)
 	return map->file != VP_NO_FILE && map->flags & VP_VMA_EXEC;
 }
 
-/* What is made of a process. */
+/* The result for a process. */
 struct made {
 	struct vp_frames_process process;
 	bool early; /* its runtime is just starting */
 	bool later; /* the round's budget does not suffice */
 };
 
-/* The first of its files that is a runtime counts. */
+/* The first of its files that is a runtime is used. */
 static struct ot_err *add_runtime(struct vp_frames_making *m, const struct vp_maps *maps,
 				  const struct vp_user_wanted *wanted, struct vp_user_object *o,
 				  struct vp_frames_file *file, const struct vp_map *map, uint64_t bias,
@@ -201,7 +198,7 @@ static struct ot_err *add_maps(struct vp_frames_making *m, const struct vp_maps 
 	return m->processes.failed ? ot_err_nomem() : err;
 }
 
-/* What a process has mapped as code: FNV-1a over addresses and files. */
+/* The mappings of code of a process: FNV-1a over addresses and files. */
 static uint64_t mark_of(const struct vp_maps *maps)
 {
 	uint64_t mark = 0xcbf29ce484222325u;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules of a file, which are made once: its rows, the missing ones, and its runtime. */
+/* The rules of a file, made once: its rows, the missing ones, and its runtime. */
 #include "vmm-probe/session/user_frames_file.h"
 
 #include <stdio.h>
@@ -11,8 +11,7 @@
 #include "vmm-probe/session/user_files.h"
 #include "vmm-probe/session/user_object.h"
 
-#define TRIES_MAX \
-	8u /* rounds whose budget may not suffice for it: it has a part of its rules then, or none */
+#define TRIES_MAX 8u /* rounds without enough budget, after which a file has a part of its rules */
 
 /* The rules that were read last, for a register. */
 struct best {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which processes' stacks an engine is to walk by rules, and when it gets them. */
+/* Selects the processes whose stacks an engine walks by rules, and when it gets these. */
 #include <stdio.h>
 
 #include "base/cleanup.h"
@@ -99,7 +99,7 @@ static struct ot_err *send(struct vp_guest_link *link, struct vp_frames_making *
 	return NULL;
 }
 
-/* What was added before a limit was met is sent. */
+/* Rules added before a limit was reached are sent. */
 static struct ot_err *make_and_send(struct vp_guest_link *link, struct vp_frames_known *known,
 				    struct vp_user_symbols *us)
 {
@@ -114,7 +114,7 @@ static struct ot_err *make_and_send(struct vp_guest_link *link, struct vp_frames
 	return err;
 }
 
-/* Rules that were not sent may be referred to: after an error there are no more. */
+/* Later rules may refer to unsent ones: after an error nothing more is sent. */
 static struct ot_err *note_end(struct vp_session *s, struct vp_frames_known *known, struct ot_err *err)
 {
 	char text[512];
@@ -128,7 +128,7 @@ static struct ot_err *note_end(struct vp_session *s, struct vp_frames_known *kno
 	return NULL;
 }
 
-/* Within the budget that the caller has put into force. */
+/* Within the caller's budget. */
 static struct ot_err *send_wanted(struct vp_session *s, uint32_t guest)
 {
 	struct vp_frames_known *known = &s->frames[guest];
@@ -145,7 +145,7 @@ static void want(struct vp_session *s, uint32_t guest, uint64_t pid)
 	vp_frames_want(&s->frames[guest], vp_user_symbols_of(s, guest), pid);
 }
 
-/* Those that it has probes in. False: it has others too, which fire in any process. */
+/* The processes with probes of it. False: it has other probes too, which fire in any process. */
 static bool want_of_batch(struct vp_session *s, const struct vp_feed *batch)
 {
 	const struct vp_batch_probe *probes = (const void *)batch->batch_probes.data;
@@ -163,8 +163,7 @@ static bool want_of_batch(struct vp_session *s, const struct vp_feed *batch)
 	return only;
 }
 
-/* Those that there are. One that begins later, or that can't be read now, is known once a stack of it has
- * arrived. */
+/* The present processes. One that begins later, or can't be read now, is detected by its first stack. */
 static void want_all(struct vp_session *s, uint32_t guest)
 {
 	struct vp_user_symbols *us = vp_user_symbols_of(s, guest);

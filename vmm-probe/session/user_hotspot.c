@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How HotSpot's structures are laid out, by the tables that it has of them. */
+/* The layout of HotSpot's structures, from the tables that it exports. */
 #include "vmm-probe/session/user_hotspot.h"
 
 #include <string.h>
 
 #define ENTRIES_MAX 8192u /* of a table: JDK 17 has 788, 768, 398 */
 #define ENTRY_MAX   256u  /* bytes */
-#define NAME_BYTES  64u   /* of a type, a field or a constant that is wanted, with its NUL */
+#define NAME_BYTES  64u   /* of a required type, field or constant, with its NUL */
 #define OFFSET_MAX  (1u << 20)
 #define SHIFT_MAX   16u
 
@@ -14,7 +14,7 @@ bool vp_user_read_string(const struct vp_user_reader *m, uint64_t at, char *buf,
 {
 	size_t n = size - 1;
 
-	/* What is behind it may be on a page that is missing. */
+	/* The bytes after it may be on a missing page. */
 	while (n && !vp_user_read(m, at, buf, n))
 		n /= 2;
 	buf[n] = '\0';
@@ -23,7 +23,7 @@ bool vp_user_read_string(const struct vp_user_reader *m, uint64_t at, char *buf,
 
 /* --- the tables ---------------------------------------------------------------------------------------- */
 
-/* What is wanted: a member's offset, a variable's address, a type's size, a constant's value. */
+/* The requirements: a member's offset, a variable's address, a type's size, a constant's value. */
 /* clang-format off */
 #define WANTED(X) \
 	X(CODE_HEAPS,      VARIABLE, "CodeCache", "_heaps") \
@@ -109,7 +109,7 @@ static bool is_wanted_type(const struct search *s)
 	return false;
 }
 
-/* Entries of one type follow each other, and name it by one string. False: it is not a wanted one. */
+/* Entries of one type are adjacent and share its name's string. False: the type is not required. */
 static bool take_type(struct search *s, uint64_t at)
 {
 	if (at != s->last) {
@@ -208,7 +208,7 @@ static bool read_tables(struct search *s, const struct vp_hotspot_file *file, ui
 
 /* --- the layout ---------------------------------------------------------------------------------------- */
 
-/* NULL: all that is wanted was found, and can be. */
+/* NULL: everything required was found and is plausible. */
 static const char *lacks(const struct search *s)
 {
 	for (size_t i = 0; i < NWANTED; i++)
@@ -232,7 +232,7 @@ static bool read_heap(const struct search *s, uint64_t at, struct vp_hotspot_hea
 	return h.start && h.start < h.end && h.segments && h.shift <= SHIFT_MAX;
 }
 
-/* Where its code is. False: nowhere yet. */
+/* The place of its code. False: none yet. */
 static bool read_places(const struct search *s, struct vp_hotspot *walk)
 {
 	const uint64_t *v = s->values;
@@ -256,7 +256,7 @@ static bool read_places(const struct search *s, struct vp_hotspot *walk)
 
 static void fill_walk(const uint64_t *v, struct vp_hotspot *walk)
 {
-	/* The guest's values may be any: an offset that overflows is one that nothing is found at. */
+	/* The guest's values may be anything: an offset that overflows finds nothing. */
 	uint32_t caller = (uint32_t)v[FRAME_CALLER], last = (uint32_t)v[FRAME_LAST];
 
 	walk->block_head = (uint32_t)v[BLOCK_SIZE];
@@ -267,9 +267,9 @@ static void fill_walk(const uint64_t *v, struct vp_hotspot *walk)
 	walk->nmethod_deopt = (uint32_t)v[COMPILED_DEOPT];
 	walk->nmethod_deopt_mh = (uint32_t)v[COMPILED_MH];
 	walk->nmethod_original_pc = (uint32_t)v[NMETHOD_PC];
-	/* In words. The description ends with the last stack pointer; the method follows, then its class, its
-	 * profile, its cache, its variables, then the bytecode, since JDK 9. Names are read only if the
-	 * bytecode is one of the method's. */
+	/* Offsets in words. The description ends with the last stack pointer; the method follows, then its
+	 * class, its profile, its cache, its variables, then the bytecode, since JDK 9. Names are read only
+	 * if the bytecode is one of the method's. */
 	walk->frame_caller = (int32_t)(8 * caller);
 	walk->frame_method = (int32_t)(8 * (last - 1));
 	walk->frame_bytecode = (int32_t)(8 * (last - 6));

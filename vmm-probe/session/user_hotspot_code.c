@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What code of HotSpot's is: the interpreter's, by the frame's method; a compiled method's, with those that
- * are inlined at its pc; a stub's, by its name. A compiled method has a record for each place where it can be
- * stopped, ordered by place, and for each such place its scopes: a chain from the innermost method outwards.
+ * Identifies code of HotSpot's: the interpreter's, by the frame's method; a compiled method's, with those
+ * that are inlined at its pc; a stub's, by its name. A compiled method has a record for each place where it
+ * can be stopped, in order of place, and for each such place its scopes: a chain from the innermost method
+ * outwards.
  */
 #include "vmm-probe/session/user_hotspot.h"
 
@@ -85,7 +86,7 @@ static bool find_scope(const struct vp_user_reader *m, const struct vp_hotspot_l
 	return low < pcs->n && vp_user_read_u32(m, pcs->at + (uint64_t)low * l->pc_size + l->pc_scope, ret);
 }
 
-/* A scope: where the next outer one is, the method, and its bytecode's index + 1. */
+/* A scope: the place of the next outer one, the method, and its bytecode's index + 1. */
 struct scope {
 	uint32_t outer, method, bytecode;
 };
@@ -158,8 +159,8 @@ static bool put_code(const struct vp_user_reader *m, const struct vp_hotspot_lay
 	return true;
 }
 
-/* The places in the frame that are not described: one whose bytecode is not the method's is not as it is
- * since JDK 9, or is only being made. */
+/* Places in the frame that are not described: if the bytecode is not the method's, the layout is not that of
+ * JDK 9 and later, or the frame is incomplete. */
 static bool put_interpreted(const struct vp_user_reader *m, const struct vp_hotspot_layout *l,
 			    uint64_t method, uint64_t bytecode, struct ot_buf *out)
 {
@@ -167,7 +168,7 @@ static bool put_interpreted(const struct vp_user_reader *m, const struct vp_hots
 
 	if (vp_hotspot_bytecode(m, l, method, bytecode, &index))
 		return vp_hotspot_method(m, l, method, index, "", out);
-	ot_buf_puts(out, "Interpreter"); /* as HotSpot calls that piece of code */
+	ot_buf_puts(out, "Interpreter"); /* HotSpot's name for that piece of code */
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a Java method is called, as DTrace shows it (java/lang/String.length()I), and the line of a bytecode
- * of it, by HotSpot's structures. A method's table of lines is compressed; an entry is
+ * The name of a Java method in DTrace's form (java/lang/String.length()I), and the line of one of its
+ * bytecodes, from HotSpot's structures. A method's table of lines is compressed; an entry is
  *
  *   a byte          five bits by which the bytecode's index grows, three by which the line does; 0: the end
  *   0xff, two       numbers with a sign: the same
@@ -35,7 +35,7 @@ static bool read_method(const struct vp_user_reader *m, const struct vp_hotspot_
 
 /* --- names --------------------------------------------------------------------------------------------- */
 
-/* Names are the program's: none ends a line. */
+/* Names come from the program, and must not end a line. */
 static void put_bytes(struct ot_buf *out, const uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -134,7 +134,7 @@ static bool find_line(const struct vp_user_reader *m, uint64_t at, int64_t index
 	return found && *ret > 0 && *ret <= UINT16_MAX;
 }
 
-/* Nothing, if the class does not record it. */
+/* Empty if the class does not record it. */
 static bool put_place(const struct vp_user_reader *m, const struct vp_hotspot_layout *l,
 		      const struct method *method, int64_t index, struct ot_buf *out)
 {

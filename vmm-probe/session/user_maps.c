@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a guest's processes have mapped. */
+/* The mappings of a guest's processes. */
 #include "base/cleanup.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/process/maps.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which processes have a runtime whose frames have notes, and the texts that were read by these. */
+/* The processes with a runtime whose frames have notes, and the texts that these notes refer to. */
 #include "vmm-probe/session/user_notes.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Putting a file's names together, and finding one. */
+/* Combines a file's names from several places, and finds one. */
 #include "vmm-probe/session/user_object.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ struct vp_user_object {
 	char unnamed[32]; /* "sub_1234" */
 };
 
-/* What is not nonsense is kept: a file with too many symbols has those that fit. */
+/* Valid symbols are kept: a file with too many has those that fit. */
 static struct ot_err *forgive(struct ot_err *err)
 {
 	if (err && ot_err_code(err) == OT_ERR_NO_MEMORY)

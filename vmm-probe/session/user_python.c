@@ -165,7 +165,7 @@ bool vp_python_by_offsets(const uint64_t words[VP_PYTHON_OFFSETS], struct vp_pyt
 
 /* --- a file ------------------------------------------------------------------------------------------ */
 
-/* What is not nonsense is kept. */
+/* Valid parts are kept. */
 static struct ot_err *forgive(struct ot_err *err)
 {
 	if (err && ot_err_code(err) == OT_ERR_NO_MEMORY)
@@ -226,7 +226,7 @@ struct ot_err *vp_python_file_read(struct vp_elf *elf, const struct vp_user_want
 
 /* --- a process --------------------------------------------------------------------------------------- */
 
-/* By its own memory, which each process has a copy of. */
+/* From its own memory: each process has its copy. */
 static bool read_offsets(struct vp_processes *ps, const struct vp_guest_process *process, uint64_t at,
 			 uint64_t words[VP_PYTHON_OFFSETS])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding a process's runtime, and saying why one is not shown. */
+/* Finds a process's runtime, and reports why one is not shown. */
 #include "vmm-probe/session/user_runtime.h"
 
 #include <stdio.h>
@@ -83,7 +83,7 @@ struct attempt {
 	enum vp_hotspot_found found;
 };
 
-/* What of its description the guest lacks, a copy has. */
+/* A copy supplies the parts of its description that the guest's memory lacks. */
 static struct ot_err *try_copy(void *arg, struct vp_elf *elf)
 {
 	struct attempt *a = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding user addresses in records and tuples. */
+/* Finds user addresses in records and tuples. */
 #include "vmm-probe/session/user_seen.h"
 
 #include <string.h>

@@ -97,7 +97,7 @@ bool vp_user_symbols_read_begin(struct vp_user_symbols *us)
 	return false;
 }
 
-/* A guest's program can have any round use up its budget: that is reported once. */
+/* A guest's program can make every round use up its budget: that is reported once. */
 void vp_user_symbols_read_end(struct vp_user_symbols *us)
 {
 	struct ot_err *err = us->said_over ? NULL : vp_budget_check();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What BEGIN has left in the operator's variables, and giving it to each guest that has its own. */
+/* Copies the operator's variables, as BEGIN left them, to each guest that has its own. */
 #include "vmm-probe/session/variables.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ struct begun_cell {
 	uint32_t id, key_len;
 };
 
-/* The beginning of each key, as dif/vm/vars.c makes it. */
+/* The beginning of each key, as built by dif/vm/vars.c. */
 struct key_head {
 	uint32_t id, scope;
 };

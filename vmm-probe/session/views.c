@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What comparing a guest's two views needs besides its events. */
+/* Data for comparing a guest's two views, besides its events. */
 #include <string.h>
 
 #include "vmm-probe/guest/agent.h"

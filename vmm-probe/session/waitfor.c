@@ -110,7 +110,7 @@ static struct ot_err *wait_for(struct waiting *w, int wake_fd, int64_t *ret)
 		took = ot_thread_cpu_ns() - before;
 		OT_TRY(watch(w, ot_now_ns()));
 		if (w->waiting && !w->failing_ns &&
-		    !is_found) { /* … the processes that began before are known */
+		    !is_found) { /* … once the processes that began before are known */
 			w->waiting(w->arg);
 			w->waiting = NULL;
 		}

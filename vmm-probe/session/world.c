@@ -41,7 +41,7 @@ static struct dif_type *find_type(void *env, const char *module, enum dif_ckind 
 
 static bool find_enumerator(void *env, const char *name, struct dif_type **ret_type, int64_t *ret_value)
 {
-	/* no guest's constants: a name of the host's kernel is no name of the program's */
+	/* no guest's constants: names of the host's kernel are not names of the program */
 	struct vp_types *types = first(env) ? types_of(env) : NULL;
 
 	return types && vp_types_enumerator(types, name, ret_type, ret_value);
@@ -157,7 +157,7 @@ static struct ot_err *match(void *env, const struct dif_probedesc *desc,
 	return err;
 }
 
-/* A description that is an error is one in the other compilation. */
+/* A description that is an error is also one in the other compilation. */
 static bool elsewhere(void *env, const struct dif_probedesc *desc,
 		      bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg)
 {
@@ -262,7 +262,7 @@ static bool has_dependency(void *env, const char *kind, const char *name)
 {
 	struct vp_guest_link *link = first(env);
 
-	/* no modules of any kernel: whether the types of a guest's are known */
+	/* not a module of any kernel: whether the types of the guest's kernel are known */
 	if (!strcmp(kind, "module") && (!strcmp(name, "btf") || !strcmp(name, "nobtf"))) {
 		struct vp_types *types = first(env) ? types_of(env) : NULL;
 		return (types && vp_types_btf(types, "vmlinux")) == !strcmp(name, "btf");

@@ -4,7 +4,7 @@
  * kernel puts them into the page table at the first access. A system call's entry is often before that. This
  * finds them the way the kernel will, by loads alone:
  *
- * page table: no entry ── task ── mm ── mapping ── file ── its page in the page cache
+ *   page table: no entry ── task ── mm ── mapping ── file ── its page in the page cache
  *
  * All of it is guest memory that changes meanwhile, so it is looked up twice, before the copy and after it
  * (docs/design/011-user-space.md).
