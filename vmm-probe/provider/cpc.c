@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cpc: EVENT-MODE-COUNT fires on a vCPU each time that a performance counter of the host's has counted COUNT
- * events for it. Each event has one probe from the start; any other is created when a description names it.
- * Whether an event can be counted here is asked when a description first matches the probe.
+ * cpc: EVENT-MODE-COUNT fires on a vCPU each time a performance counter of the host has counted COUNT events
+ * for it. Each event has one probe from the start; any other is created when a description names it. Whether
+ * an event can be counted here is determined when a description first matches the probe.
  */
 #include <stdio.h>
 #include <string.h>

@@ -168,7 +168,7 @@ static bool parse_mode(const char *text, size_t len, struct vp_cpc_event *ret)
 	return false;
 }
 
-/* What is wrong with a name; the first that is. */
+/* The first error in a name. */
 enum fault { FINE, NO_EVENT, NO_MODE, NO_COUNT, BAD_COUNT };
 
 struct parts {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Taking a file of definitions apart: only its frame is read here, all else is left to the D compiler. */
+/* Splits a file of definitions: only its frame is parsed here, the rest is left to the D compiler. */
 #include "vmm-probe/provider/definition.h"
 
 #include <stdbool.h>
@@ -58,7 +58,7 @@ static void skip_blanks(struct reader *r)
 	}
 }
 
-/* Is @p word next? Then go behind it. */
+/* Is @p word next? Then skip it. */
 static bool accept(struct reader *r, const char *word)
 {
 	size_t n = strlen(word);
@@ -106,7 +106,7 @@ static struct ot_err *read_probe_name(struct reader *r, struct vp_definition *d)
 	return read_name(r, &d->name);
 }
 
-/* What stands between braces, which may contain others. */
+/* The text between braces, which may contain others. */
 static struct ot_err *read_block(struct reader *r, struct vp_text_part *ret)
 {
 	unsigned depth = 1;
@@ -157,7 +157,7 @@ static void read_mapping(struct reader *r, unsigned *ret)
 	r->at += 4;
 }
 
-/* Behind those that @p d has already. */
+/* After those that @p d already has. */
 static struct ot_err *read_args(struct reader *r, struct vp_definition *d)
 {
 	if (!accept(r, "("))
@@ -254,7 +254,7 @@ static void blank(struct reader *r, const char *from)
 			r->common[p - r->begin] = ' ';
 }
 
-/* To the end of text that is not ours: a declaration of D. */
+/* Skip a declaration of D. */
 static void skip_declaration(struct reader *r)
 {
 	unsigned depth = 0;

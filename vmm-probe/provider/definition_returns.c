@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Makes the clauses of a `return` that keeps its `entry`'s arguments: see definition_returns.h. */
 #include "vmm-probe/provider/definition_returns.h"
 
 #include <string.h>
 
 #include "base/buf.h"
 
-/* Go on behind the next @p to that stands in no comment, constant, or nested parentheses or braces; @p end:
+/* Skip to after the next @p to that is not in a comment, constant, or nested parentheses or braces; @p end:
  * there is none. */
 static const char *behind(const char *p, const char *end, char to)
 {

@@ -32,14 +32,14 @@ struct derived {
 	const char *value; /* of `$1`; NULL: none */
 	/* once resolved: */
 	struct dif_type *types[VP_ARGS_MAX]; /* of args[] */
-	struct dif_clause *places;           /* description of the place, condition and arguments there */
+	struct dif_clause *places;           /* description of the place, its condition and arguments */
 	uint32_t nplaces;
 	uint32_t *programs; /* their numbers */
 	struct vp_support support;
 	bool has_support;
 };
 
-/* What is remembered of a probe. */
+/* The stored data of a probe. */
 struct own {
 	struct derived *d;
 };
@@ -202,7 +202,7 @@ static struct ot_err *gather_all(struct vp_probes *probes, const struct derived 
 
 /* --- in this guest ------------------------------------------------------------------------------------ */
 
-/* Can the probe be placed where the alternative has it? */
+/* Can the probe be placed at the alternative's place? */
 static struct ot_err *check_places(struct vp_probes *probes, const struct derived *d)
 {
 	struct ot_buf list;

@@ -116,8 +116,8 @@ static struct ot_err *add_function(struct vp_probes *probes, const struct vp_pro
 	return vp_probes_add(probes, self, &probe);
 }
 
-/* The text of a module that is only being formed is incomplete, and that of one that goes is as good as gone.
- */
+/* The text of a module that is being loaded is incomplete, and that of one that is being unloaded will
+ * disappear. */
 static bool is_formed(const struct vp_guest *guest, const char *module)
 {
 	const struct vp_modules *modules = vp_guest_modules(guest);
@@ -128,7 +128,7 @@ static bool is_formed(const struct vp_guest *guest, const char *module)
 	return false;
 }
 
-/* Of all modules, or of number @only. */
+/* For all modules, or number @only. */
 static struct ot_err *publish_functions(struct vp_probes *probes, const struct vp_provider *self, int only)
 {
 	struct vp_guest *guest = vp_probes_guest(probes);

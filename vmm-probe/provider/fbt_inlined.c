@@ -14,7 +14,7 @@
 
 #define PLACES_SHOWN 12u
 
-/* What is remembered of a probe. */
+/* The stored data of a probe. */
 struct own {
 	const struct vp_copies *all;
 	const struct vp_copies_function *function;
@@ -57,7 +57,7 @@ static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *se
 	return vp_probes_add(probes, self, &probe);
 }
 
-/* A set of functions that have their probes already: a bit each, kept by the registry. */
+/* The set of functions that already have their probes: a bit each, owned by the registry. */
 static uint8_t *published(struct vp_probes *probes, const struct vp_copies *all)
 {
 	uint8_t **bits = vp_probes_inlined(probes);

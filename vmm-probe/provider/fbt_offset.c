@@ -12,7 +12,7 @@
 
 #define DIGITS_MAX 6 /* no function is larger */
 
-/* What is remembered of a probe. */
+/* The stored data of a probe. */
 struct own {
 	uint64_t offset;
 };
@@ -32,7 +32,7 @@ bool vp_fbt_is_offset(const struct vp_probe *probe)
 	return probe->args == VP_ARGS_NONE;
 }
 
-/* Why no instruction of the function at @p probe begins at the offset; *ret NULL: one does. */
+/* The reason why no instruction of the function at @p probe begins at the offset; *ret NULL: one does. */
 static struct ot_err *refuse(struct vp_probes *probes, const struct vp_probe *probe, uint64_t offset,
 			     const char **ret)
 {

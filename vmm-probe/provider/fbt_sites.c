@@ -19,7 +19,7 @@
 /* A part of a function. */
 struct part {
 	uint64_t gva, size;
-	const char *name; /* of the function whose part it is */
+	const char *name; /* of the function that it is a part of */
 	bool shared;      /* tail-called: other functions may run it too */
 };
 
@@ -60,7 +60,7 @@ static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *by
 	return NULL;
 }
 
-/* A function that begins with no tracing nop may jump back to its first instruction, which is no entry. */
+/* A function without a tracing nop may jump back to its first instruction, which is then not an entry. */
 static struct ot_err *check_loops(struct finder *f, uint32_t at, uint8_t len)
 {
 	const uint8_t *bytes;

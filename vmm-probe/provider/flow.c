@@ -87,7 +87,7 @@ static struct part *part_of(struct walk *w, uint64_t gva)
 	return NULL;
 }
 
-/* Somewhere else is not followed: a tail call. */
+/* Other targets are not followed: a tail call. */
 static struct ot_err *come_to(struct walk *w, uint64_t gva)
 {
 	struct part *p = part_of(w, gva);
@@ -101,7 +101,7 @@ static struct ot_err *come_to(struct walk *w, uint64_t gva)
 	return NULL;
 }
 
-/* Behind a call of such a function there is unrelated code. */
+/* Unrelated code follows a call of such a function. */
 static bool is_noreturn(const struct walk *w, uint64_t gva)
 {
 	static const char *const names[] = { "__stack_chk_fail", "panic",   "__fortify_panic",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Suggestions for a description that matches no probe: the probe that another system calls so, or the one
- * with the nearest names. Also which functions are a compiler's copies of another, which match without their
- * suffix.
+ * Suggestions for a description that matches no probe: the probe with that name on another system, or the one
+ * with the nearest names. Also the functions that are a compiler's copies of another, which match without
+ * their suffix.
  */
 #include <ctype.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct near_field {
 	const char *pattern; /* NULL: matches anything */
 	const char *last;
 	struct ot_near near;
-	unsigned distance; /* of last; limit + 1 and more: too far */
+	unsigned distance; /* difference of last; above limit: too far */
 	bool is_glob;
 };
 
@@ -117,7 +117,7 @@ static const struct vp_probe *function_for_name(const struct vp_probes *probes,
 	return nearest(probes, &function);
 }
 
-/* What another system calls so. */
+/* The probe with that name on another system. */
 static bool hint_system(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
 {
 	struct dif_probedesc here;
@@ -228,7 +228,7 @@ static bool has_module(const struct vp_probes *probes, const char *module)
 	return false;
 }
 
-/* Nothing is near: where the names are. */
+/* Nothing is near: point to the lists. */
 static bool hint_names(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
 {
 	if (!desc->provider || !is_published(probes, desc->provider) ||

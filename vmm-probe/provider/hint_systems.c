@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Other systems' names of probes: those of the same thing here, which a description may have, and those of
- * something like it, for the hint that a description gets which matches nothing. Sources: the manual pages of
- * Solaris, FreeBSD and macOS, section 2, Linux's syscalls(2), and the lists of static probes in their DTrace
- * guides.
+ * Other systems' names of probes. Names of the same thing match in a description; names of something similar
+ * are suggested for a description that matches nothing. Sources: the manual pages of Solaris, FreeBSD and
+ * macOS, section 2, Linux's syscalls(2), and the lists of static probes in their DTrace guides.
  */
 #include "vmm-probe/provider/hint_systems.h"
 
@@ -11,8 +10,8 @@
 
 #include "base/compiler.h"
 
-/* How much a system call has of the other system's: it does something like it; it also returns the same; it
- * also has the same parameters, up to the last that theirs has in common with ours. */
+/* The similarity of a system call to the other system's: similar effect; also the same result; also the same
+ * parameters, up to the last common one. */
 enum likeness {
 	LIKE,
 	RESULT,
@@ -24,16 +23,16 @@ struct renamed {
 	enum likeness likeness;
 };
 
-/* System calls that do the same. What a C library makes of several calls has no entry. */
+/* System calls with the same effect. A function that a C library implements by several calls has no entry. */
 static const struct renamed calls[] = {
 	{ "exece", "execve", SAME },
-	/* as Linux's manual calls them; the kernel's functions of these names are older calls' */
+	/* names in Linux's manual; the kernel's functions of these names are older calls */
 	{ "stat", "newstat", SAME },
 	{ "lstat", "newlstat", SAME },
 	{ "fstat", "newfstat", SAME },
 	{ "uname", "newuname", SAME },
 	{ "sendfile", "sendfile64", SAME },
-	/* other systems' */
+	/* names on other systems */
 	{ "rexit", "exit_group", SAME },
 	{ "sys_exit", "exit_group", SAME },
 	{ "fork1", "clone", RESULT },
@@ -133,7 +132,7 @@ static const struct renamed statics[] = {
 	{ "scsi-transport-dispatch", "scsi_dispatch_cmd_start" },
 };
 
-/* Functions of the kernel that do the same; their arguments differ. */
+/* Functions of the kernel with the same effect; their arguments differ. */
 static const struct renamed functions[] = {
 	{ "fop_open", "vfs_open" },
 	{ "fop_read", "vfs_read" },

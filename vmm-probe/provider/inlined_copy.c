@@ -32,7 +32,7 @@ static bool in_ranges(const struct vp_copies *all, const struct vp_copies_copy *
 	return false;
 }
 
-/* The function's code, and where it is. */
+/* The function's code, and its address. */
 struct body {
 	const uint8_t *code;
 	uint64_t size, gva;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Descriptions that have another system's name of something that this guest has too. */
+/* Matches descriptions that use another system's name for something that this guest also has. */
 #include "vmm-probe/provider/hint_systems.h"
 #include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/registry_internal.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Parses numbers in the names of probes: see parsed_name.h. */
 #include "vmm-probe/provider/parsed_name.h"
 
 bool vp_parsed_name_number(const char **text, uint64_t *ret)

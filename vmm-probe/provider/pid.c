@@ -21,7 +21,7 @@
 
 /* --- making probes --------------------------------------------------------------------------------------- */
 
-/* Names that could not be read may be those that were meant. */
+/* Names that could not be read may be the requested ones. */
 static struct ot_err *explain_none(struct vp_pid_making *m)
 {
 	struct ot_err *why = m->why;
@@ -36,8 +36,7 @@ static struct ot_err *explain_none(struct vp_pid_making *m)
 	return why;
 }
 
-/* Those that the process has mapped since the description's probes were made. @done: 1 + its reading then, 0:
- * they were not. */
+/* Files mapped since the description's probes were made. @done: 1 + its reading then, 0: not made yet. */
 static struct ot_err *make_all(struct vp_pid_making *m, uintptr_t done)
 {
 	for (size_t i = 0; i < m->process->nobjects; i++) {
@@ -117,7 +116,7 @@ static bool is_named(const struct vp_probes *probes, const char *pattern)
 	       pattern[n + strspn(pattern + n, "0123456789")] == '\0';
 }
 
-/* What the process maps later has probes too. */
+/* Files that the process maps later get probes too. */
 static bool follows(const struct vp_probes *probes, const char *pattern)
 {
 	return is_named(probes, pattern) && !vp_probes_no_processes(probes);

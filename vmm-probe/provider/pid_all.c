@@ -29,8 +29,8 @@ static struct vp_pid_process *known(const struct vp_pid_processes *processes,
 	return NULL;
 }
 
-/* Has it mapped something since it was read? A loader does so in a program's first moments; some programs do
- * so all the time. */
+/* Has it mapped a file since it was read? A loader does so in a program's first moments; some programs do so
+ * all the time. */
 static bool check(const struct vp_pid_processes *processes, struct vp_pid_process *process, uint64_t now)
 {
 	if (process->given_up)
@@ -57,7 +57,7 @@ static bool is_same_object(const struct vp_pid_process *a, const struct vp_pid_o
 	       start_of_code(a, x->file) == start_of_code(b, y->file);
 }
 
-/* What has its probes already does not get them again. */
+/* Objects that already have probes get no more. */
 static void take_over(struct vp_pid_process *old, struct vp_pid_process *new)
 {
 	new->since_ns = old->since_ns;
@@ -173,7 +173,7 @@ static struct ot_err *next_live(struct vp_pid_processes *processes, struct vp_gu
 	return NULL;
 }
 
-/* One whose mappings alone are too much is remembered without them. */
+/* A process whose mappings alone exceed the budget is stored without them. */
 static struct ot_err *remember(struct vp_pid_processes *processes, const struct vp_guest_process *p,
 			       struct vp_pid_process **ret)
 {
@@ -211,9 +211,8 @@ static struct ot_err *give_up(struct vp_probes *probes, const struct vp_guest_pr
 
 typedef struct ot_err *(*visitor)(void *arg, struct vp_pid_process *process);
 
-/* What it costs to read is decided by the process: a share each, or one could have the others' probes
- * missing.
- */
+/* The process determines the cost of reading it: without a share for each, one process could keep others from
+ * getting probes. */
 static struct ot_err *visit(struct vp_probes *probes, const struct vp_guest_process *p, visitor each,
 			    void *arg)
 {
@@ -238,7 +237,7 @@ static struct ot_err *visit(struct vp_probes *probes, const struct vp_guest_proc
 	if (!vp_budget_is_over())
 		return err;
 	ot_err_destroy(err);
-	return vp_budget_check(); /* which names the whole */
+	return vp_budget_check(); /* this names the whole list */
 }
 
 struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all, visitor each,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading a process's code, and making sites of it. */
+/* Reads a process's code, and makes sites of it. */
 #include "vmm-probe/provider/pid_code.h"
 
 #include <stdlib.h>
@@ -83,8 +83,8 @@ static bool process_byte(struct vp_pid_code *code, uint64_t gva, uint8_t *ret)
 	return code->page_there;
 }
 
-/* Would an engine take the process's code for the site? A breakpoint behind the instruction does not prevent
- * that. A page that is not there will be the file's. */
+/* Would an engine accept the process's code as the site? A breakpoint after the instruction does not prevent
+ * that. A missing page will be the file's. */
 static bool is_as_in_file(struct vp_pid_code *code, const struct vp_batch_site *site)
 {
 	for (uint32_t i = 0; i < site->room; i++) {
@@ -111,7 +111,7 @@ struct ot_err *vp_pid_code_site(struct vp_pid_code *code, const struct vp_pid_pi
 	if (code->ops->breakpoint(piece->bytes + at, left))
 		return ot_err_new(OT_ERR_UNSUPPORTED, "a breakpoint of the program's own is at +0x%llx",
 				  offset);
-	/* The bytes behind it, within the page, help to distinguish it from others. */
+	/* The bytes after it, within the page, distinguish it from others. */
 	left = left < sizeof(ret->bytes) ? left : sizeof(ret->bytes);
 	left = left < in_page ? left : in_page;
 	*ret = (struct vp_batch_site){

@@ -20,7 +20,7 @@
 
 /* The target of a jump out of the known parts of the function. */
 enum where {
-	STAYS,  /* to another part of it, which is known from now on */
+	STAYS,  /* to another part of it, which is added */
 	LEAVES, /* to another function */
 	ENDS,   /* to code that never returns */
 };
@@ -213,7 +213,7 @@ static const struct vp_expr *address(const struct finder *f, struct vp_exprs *x,
 	return vp_expr_add(x, vp_expr_reg(x, VP_REG_PC), addr - site);
 }
 
-/* Where the jump at @site takes its target from; in any process, as its instruction computes it. */
+/* The source of the target of the jump at @site; in any process, as its instruction computes it. */
 static bool find_operand(const struct finder *f, const struct vp_batch_site *s, struct vp_asm_operand *ret)
 {
 	const struct vp_code_ops *ops = f->code->ops;

@@ -24,7 +24,7 @@ static bool matches(const char *pattern, const char *text)
 
 /* --- adding a probe ------------------------------------------------------------------------------------- */
 
-/* Several descriptions may mean one probe: it is made once. */
+/* Several descriptions may match one probe: it is made once. */
 static struct ot_err *is_new(struct vp_pid_making *m, const struct vp_elf_symbol *sym, const char *name,
 			     bool *ret)
 {
@@ -44,7 +44,7 @@ static struct ot_err *is_new(struct vp_pid_making *m, const struct vp_elf_symbol
 	return ot_map_put(&m->processes->made, key, (size_t)len, m) ? NULL : ot_err_nomem();
 }
 
-/* What the guest lacks is the probe's reason. @p err is freed, or returned. */
+/* Missing memory of the guest is the probe's reason. @p err is freed, or returned. */
 static struct ot_err *refusal(struct vp_pid_making *m, struct ot_err *err, const char **ret)
 {
 	if (!err || ot_err_code(err) != OT_ERR_UNSUPPORTED)
@@ -54,7 +54,7 @@ static struct ot_err *refusal(struct vp_pid_making *m, struct ot_err *err, const
 	return *ret ? NULL : ot_err_nomem();
 }
 
-/* Sites are found in the process; its file has them at their offset. */
+/* Sites are found in the process; the file has them at their offset. */
 static void place_in_file(const struct vp_pid_object *o, struct vp_batch_site *sites, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -167,7 +167,7 @@ static struct ot_err *add_instruction(struct vp_pid_making *m, const struct vp_e
 	return add(m, sym, &probe, &site, 1, err);
 }
 
-/* UNSUPPORTED: no instruction begins at m->offset, as DTrace says it; and where the nearest do. */
+/* UNSUPPORTED: no instruction begins at m->offset, in DTrace's words; and the nearest ones. */
 static struct ot_err *check_offset(const struct vp_pid_making *m)
 {
 	unsigned long long offset = m->offset, size = m->piece.size;
@@ -200,7 +200,7 @@ static struct ot_err *check_offset(const struct vp_pid_making *m)
 			  offset, (unsigned long long)before, (unsigned long long)after);
 }
 
-/* The one that the description names. Of several functions, those match that have one there. */
+/* The instruction that the description names. Of several functions, those match that have one there. */
 static struct ot_err *add_named(struct vp_pid_making *m, const struct vp_elf_symbol *sym)
 {
 	OT_TRY(vp_pid_code_read(&m->code, sym->addr, sym->size, &m->piece));
@@ -217,8 +217,8 @@ static struct ot_err *add_named(struct vp_pid_making *m, const struct vp_elf_sym
 	return NULL;
 }
 
-/* Those that the description's name matches. Behind code that is not known nothing is; the first probe there
- * is refused, with the reason. */
+/* The instructions that the description's name matches. After unknown code there are none; the first probe
+ * there is refused, with the reason. */
 static struct ot_err *add_matching(struct vp_pid_making *m, const struct vp_elf_symbol *sym)
 {
 	const struct vp_code_ops *ops = m->code.ops;
@@ -244,7 +244,7 @@ static struct ot_err *add_matching(struct vp_pid_making *m, const struct vp_elf_
 
 /* --- all of a function ------------------------------------------------------------------------------------ */
 
-/* An indirect function runs once, when the loader asks it which one is to be called. */
+/* An indirect function runs once, when the loader calls it to select an implementation. */
 static struct ot_err *add_indirect(struct vp_pid_making *m, const struct vp_elf_symbol *sym)
 {
 	struct vp_probe probe = { .args = VP_ARGS_FBT_ENTRY,
@@ -328,7 +328,7 @@ static bool is_offset(const char *name)
 	return n && n <= DIGITS_MAX && !name[n];
 }
 
-/* As DTrace says it. */
+/* DTrace's message. */
 struct ot_err *vp_pid_check_fields(struct vp_pid_making *m)
 {
 	const struct dif_probedesc *desc = m->desc;

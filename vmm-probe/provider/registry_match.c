@@ -43,8 +43,8 @@ struct matcher {
 	uint64_t count;
 };
 
-/* What other systems call the modules in which providers defined in D are there: a description with one of
- * these means the provider's probes here, whose module is this kernel. */
+/* Other systems' names of the modules of providers that are defined in D here: a description with one of
+ * these matches the provider's probes here, whose module is this kernel. */
 static bool is_kernel_elsewhere(const char *module)
 {
 	static const char *const names[] = { "genunix", "unix", "ip", "kernel", "mach_kernel" };
@@ -138,8 +138,8 @@ static struct ot_err *match_all(struct vp_probes *probes, struct matcher *m)
 	return NULL;
 }
 
-/* A provider defined in D knows its probes' functions when it is decided where they are. Where a description
- * names such a provider and a function, decide about all of its probes. */
+/* A provider defined in D knows its probes' functions only when their places are determined. If a description
+ * names such a provider and a function, determine all of its probes. */
 static struct ot_err *name_functions(struct vp_probes *probes, struct matcher *m, bool *ret)
 {
 	*ret = false;

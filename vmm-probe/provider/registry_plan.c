@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a probe can be placed: its form in this guest, its sites, and the trap of each.
+ * Determines whether a probe can be placed: its form in this guest, its sites, and the trap of each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static struct ot_err *check_branch(struct vp_probes *probes, const struct vp_bat
 /* All or none: a return probe that misses an exit would count wrong. */
 static struct ot_err *decide(struct vp_probes *probes, struct vp_probe_entry *e)
 {
-	/* without a function of its own it is on probes that were decided about */
+	/* without a function of its own it is defined over probes that are already planned */
 	const char *why = e->probe.gva ? vp_planner_function(probes->planner, e->probe.gva) : NULL;
 
 	if (why)

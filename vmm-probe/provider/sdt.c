@@ -79,7 +79,7 @@ static const struct vp_guest_tracepoint *tracepoint_at(const struct vp_guest_tra
 	return NULL;
 }
 
-/* The agent's own tracepoints are for it to enable. */
+/* The agent's own tracepoints are enabled by the agent. */
 static bool is_agents_own(const struct vp_guest_tracepoint *tp)
 {
 	return !strcmp(tp->module, GA_MODULE);
@@ -133,7 +133,7 @@ static struct ot_err *arrive(struct vp_probes *probes, const struct vp_provider 
 	return vp_tracepoint_each_used(vp_probes_tracepoints(probes), module, add_used, &a);
 }
 
-/* Those of sdt's probes behind @before. */
+/* Those of sdt's probes after @before. */
 static struct ot_err *add_rawtp(struct vp_probes *probes, const struct vp_provider *self, uint32_t before)
 {
 	uint32_t count = vp_probes_count(probes);
@@ -225,7 +225,7 @@ static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
 	return vp_tracepoint_nargs(probes, t->address, t->event);
 }
 
-/* An argument that is not known at each site has no type outside. */
+/* An argument that is not available at each site has no type outside. */
 static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n, struct dif_probe_arg *ret)
 {
 	const struct own *own = own_of(probe);

@@ -30,7 +30,7 @@ static bool read_u64(struct walk *w, uint64_t gva, uint64_t *ret)
 	return ok;
 }
 
-/* False: it has no name. */
+/* False: it is unnamed. */
 static bool read_name(struct walk *w, uint64_t cache, char ret[CACHE_NAME])
 {
 	uint64_t text;

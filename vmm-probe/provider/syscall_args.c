@@ -103,7 +103,7 @@ static void add_word(struct c_type *t, const char *word)
 			 *t->name ? " " : "", word);
 }
 
-/* "const struct sigaction *", taken apart; @text is consumed. */
+/* "const struct sigaction *", split into parts; @text is consumed. */
 static struct c_type parse(char *text)
 {
 	struct c_type t = { .kind = DIF_C_TYPEDEF };

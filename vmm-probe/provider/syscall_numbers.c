@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the number of a system call's function: see syscall_numbers.h. */
 #include "vmm-probe/provider/syscall_numbers.h"
 
 #include <string.h>

@@ -14,7 +14,7 @@ static struct ot_err *object_of(struct ot_arena *arena, const struct vp_expr *e,
 	return *ret ? vp_expr_dif(e, arena, *ret) : ot_err_nomem();
 }
 
-/* A word that is not known, or needs too many registers, is 0: args[] has no type for it. */
+/* A word that is unknown, or needs too many registers, is 0: args[] has no type for it. */
 static struct ot_err *add_word(struct vp_exprs *exprs, const struct vp_expr *e, struct dif_action *ret)
 {
 	struct ot_err *err = object_of(&exprs->arena, e, &ret->object);

@@ -44,7 +44,7 @@ struct vp_tracepoint_finder {
 	uint64_t online_mask; /* address of the mask of CPUs that are online; 0: unknown */
 };
 
-/* What an entry's code was found to be. */
+/* The kind of an entry's code. */
 struct candidate {
 	const struct vp_jump_entry *entry;
 	uint64_t function;
@@ -159,7 +159,7 @@ const struct vp_guest_tracepoints *vp_tracepoint_latest(const struct vp_tracepoi
 	return f->arrived ? &f->arrived->tracepoints : &f->tracepoints;
 }
 
-/* The module of one that is remembered may be gone, and other things be in its place. */
+/* The module of a stored one may be unloaded, and its memory reused. */
 static bool is_there(const struct vp_tracepoint_finder *f, const struct vp_guest_tracepoint *tp)
 {
 	const struct vp_modules *modules = vp_guest_modules(f->guest);
@@ -176,7 +176,7 @@ static bool is_used_in(const struct vp_tracepoint_finder *f, const struct vp_gue
 	size_t n;
 	const struct vp_jump_entry *e = vp_static_keys_jumps(&f->keys, tp->key, &n);
 
-	if (vp_module_room(module, tp->key)) /* its own, or one of what was there before */
+	if (vp_module_room(module, tp->key)) /* its own, or an earlier module's */
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (!e[i].is_init && vp_module_room(module, e[i].code))
@@ -348,8 +348,8 @@ static struct ot_err *evaluate_all(struct search *s)
 
 /* --- gates ---------------------------------------------------------------------------------------------- */
 
-/* Is function @p entered called from elsewhere than from gates? Hundreds of gates may ask for the same
- * function, and each answer costs a pass over the kernel's text. */
+/* Is function @p entered called by others than gates? Hundreds of gates may need the same answer, and each
+ * costs a pass over the kernel's text. */
 static struct ot_err *has_other_callers(struct search *s, uint64_t entered, bool *ret)
 {
 	size_t n = 0;
@@ -369,8 +369,8 @@ static struct ot_err *has_other_callers(struct search *s, uint64_t entered, bool
 	return NULL;
 }
 
-/* May the branch at @p code be passed while the key is off? In a function that a gate calls that is the case
- * if others call it too. */
+/* Can the branch at @p code be reached while the key is off? In a function that a gate calls this is so if
+ * others call it too. */
 static struct ot_err *is_passed(struct search *s, uint64_t code, uint64_t entered, enum vp_reach *ret)
 {
 	const struct vp_flow_env env = { vp_guest_symtab(s->f->guest), s->f->text, &s->f->keys };
@@ -391,7 +391,7 @@ static struct candidate *candidate_at(struct search *s, uint64_t code)
 	return NULL;
 }
 
-/* Can one pass of the gate be several events? */
+/* Can one pass through the gate be several events? */
 static struct ot_err *is_loop(const struct search *s, const struct vp_block *gate, bool *ret)
 {
 	const struct vp_flow_env env = { vp_guest_symtab(s->f->guest), s->f->text, &s->f->keys };
@@ -404,7 +404,7 @@ static struct ot_err *is_loop(const struct search *s, const struct vp_block *gat
 	return NULL;
 }
 
-/* Gates whose events pass no other way are the events; the others are only tests. */
+/* Gates that are the only way to their events are the events; other gates are only tests. */
 static struct ot_err *resolve_gates(struct search *s)
 {
 	for (size_t i = 0; i < s->count; i++) {

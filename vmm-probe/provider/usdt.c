@@ -64,7 +64,7 @@ static struct ot_err *resolve(struct vp_probes *probes, const struct vp_probe *p
 	return NULL;
 }
 
-/* Why its semaphores are left alone; NULL: they are raised while the probe is enabled. */
+/* The reason why its semaphores are not raised; NULL: they are while the probe is enabled. */
 static const char *why_not_raised(const struct vp_probes *probes, const struct vp_usdt_probe *own)
 {
 	const char *why = vp_probes_no_semaphores(probes);
@@ -126,7 +126,7 @@ static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
 	return (int)n;
 }
 
-/* What C makes of an integer of that size in an expression. D prints smaller ones without their sign. */
+/* C's promotion of an integer of that size in an expression. D prints smaller ones without their sign. */
 static const char *type_of(uint8_t size, bool is_signed)
 {
 	if (size == sizeof(long))
@@ -134,8 +134,8 @@ static const char *type_of(uint8_t size, bool is_signed)
 	return is_signed || size < sizeof(int) ? "int" : "unsigned int";
 }
 
-/* A note has sizes and signs, but no types. Places may differ in them: then the widest, and signed if one is.
- */
+/* A note has sizes and signs, but no types. If places differ, the type is the widest, and signed if one of
+ * them is. */
 static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n, struct dif_probe_arg *ret)
 {
 	const struct vp_usdt_probe *own = own_of(probe);

@@ -27,7 +27,7 @@ struct size {
 	bool is_signed, is_float;
 };
 
-/* The text behind the SIZE@ that @p at begins with; NULL: it does not. */
+/* The text after the SIZE@ at the beginning of @p at; NULL: there is none. */
 static const char *read_size(const char *at, struct size *ret)
 {
 	*ret = (struct size){ .is_signed = *at == '-' };
@@ -80,7 +80,7 @@ static bool add_pc(struct vp_asm_operand *op)
 	return true;
 }
 
-/* NULL, with *ret 0 if the operand has no symbol, or why its address is not known. */
+/* NULL, with *ret 0 if the operand has no symbol; or the reason why its address is unknown. */
 static const char *find_symbol(const struct making *m, struct vp_asm_operand *op, uint64_t *ret)
 {
 	const struct vp_usdt_symbols *all = m->symbols;
@@ -96,7 +96,7 @@ static const char *find_symbol(const struct making *m, struct vp_asm_operand *op
 	return NULL;
 }
 
-/* NULL, with arg->value, or why there is none. */
+/* NULL, with arg->value, or the reason why there is none. */
 static const char *find_value(const struct making *m, struct vp_asm_operand *op, struct vp_usdt_arg *arg)
 {
 	unsigned size = arg->size;

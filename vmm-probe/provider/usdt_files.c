@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Providers of a file's notes, by the file. */
+/* The providers of a file's notes, by file. */
 #include "vmm-probe/provider/usdt_files.h"
 
 #include <inttypes.h>

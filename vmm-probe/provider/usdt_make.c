@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Making static probes. All probes of a file are made when a description first names it. Notes of one name in
- * one function are one probe with several places, each of which may have its arguments elsewhere.
+ * Makes static probes. All probes of a file are made when a description first names it. Notes with one name
+ * in one function are one probe with several places, each of which may have other arguments.
  */
 #include "vmm-probe/provider/usdt_make.h"
 
@@ -41,7 +41,7 @@ static const char *number_of(const char *pattern)
 	return *at && at > pattern ? at : NULL;
 }
 
-/* "*" and "?*" name no program, but everything. */
+/* "*" and "?*" do not name a program: they match everything. */
 static bool is_specific(const char *pattern)
 {
 	return pattern[strspn(pattern, "*?")] != '\0';
@@ -156,7 +156,7 @@ static struct ot_err *add_probe(struct making *m, struct vp_usdt_place *places, 
 	return vp_probes_add(m->probes, &vp_provider_usdt, &probe);
 }
 
-/* None of its notes are made into probes then: which of them were meant can't be known. */
+/* No probes are made of its notes then: the requested ones are not known. */
 static struct ot_err *check_share(struct making *m, size_t count)
 {
 	struct vp_pid_process *process = m->reader.process;
@@ -238,7 +238,7 @@ static bool has_match(const struct making *m)
 	return false;
 }
 
-/* Notes that could not be read may be those that were meant. */
+/* Notes that could not be read may be the requested ones. */
 static struct ot_err *explain_none(const struct making *m)
 {
 	const struct vp_pid_process *process = m->reader.process;
@@ -256,11 +256,11 @@ static struct ot_err *explain_none(const struct making *m)
 	return NULL;
 }
 
-/* The probes of @process that the description may mean. */
+/* The probes of @process that the description may match. */
 static struct ot_err *make_of(struct making *m, struct vp_pid_process *process)
 {
 	m->reader.process = process;
-	m->named = NULL; /* of the process before */
+	m->named = NULL; /* of the previous process */
 	for (size_t i = 0; i < process->nobjects; i++) {
 		m->object = &process->objects[i];
 		if (is_match(m, m->object))
@@ -307,8 +307,8 @@ static struct ot_err *make_if_noted(struct making *m, struct vp_pid_process *pro
 	return NULL;
 }
 
-/* A file that was too much for one process is not read in the next: a few processes that have it would use up
- * the whole budget. */
+/* A file that exceeded the budget in one process is not read in the next: a few processes with it would use
+ * up the whole budget. */
 static struct ot_err *each_process(void *arg, struct vp_pid_process *process)
 {
 	struct making *m = arg;
@@ -346,7 +346,7 @@ struct ot_err *vp_usdt_make(struct vp_probes *probes, const struct dif_probedesc
 	const char *refused = vp_probes_no_processes(probes);
 	struct vp_budget budget;
 
-	if (refused) /* a pattern may mean other probes yet */
+	if (refused) /* a pattern may also match other probes */
 		return all ? NULL : ot_err_new(OT_ERR_UNSUPPORTED, "D_PROC_NODEV: %s", refused);
 	OT_TRY(vp_arch_code(&vp_arch_native, &m.reader.code));
 	m.reader.exprs = vp_tracepoint_exprs(vp_probes_tracepoints(probes));

@@ -25,7 +25,7 @@ struct reading {
 
 /* --- notes -------------------------------------------------------------------------------------------- */
 
-/* What D can name without quoting. */
+/* Characters that D can name without quoting. */
 static bool is_name(const char *name)
 {
 	size_t n = 0;
@@ -102,8 +102,8 @@ static struct ot_err *find_function(struct reading *g, struct vp_usdt_place *p)
 	return p->function ? NULL : ot_err_nomem();
 }
 
-/* The bytes from the instruction to its page's end, at most as many as a site has. A page that the process
- * has not used yet is missing, but the note's text is known: then the nop alone. */
+/* The bytes from the instruction to its page's end, at most a site's maximum. A page that the process has not
+ * used yet is missing, but the note's text is known: then only the nop. */
 static void read_text(const struct reading *g, struct vp_usdt_place *p, uint64_t gva, uint64_t left)
 {
 	const struct vp_code_ops *code = g->r->code;

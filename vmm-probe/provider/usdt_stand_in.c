@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Making stand-ins. A semaphore is a process's own, and no file has one: where a probe has a semaphore, its
- * stand-in fires in the processes in which that is raised, such as those that a traced one has forked into.
+ * Makes stand-ins. A semaphore belongs to a process, and no file has one: the stand-in of a probe with a
+ * semaphore fires in the processes in which it is raised, such as those that a traced one has forked.
  */
 #include "vmm-probe/provider/usdt_stand_in.h"
 
@@ -25,7 +25,7 @@ static bool are_possible(struct vp_probes *probes, struct vp_pid_processes *proc
 {
 	struct vp_family_facts facts;
 
-	if (vp_probes_target(probes)) /* descriptions mean that one alone */
+	if (vp_probes_target(probes)) /* descriptions match that one only */
 		return false;
 
 	if (processes->stand_ins == VP_STAND_INS_UNKNOWN) {
@@ -48,7 +48,7 @@ static struct place_key key_of(const struct vp_usdt_reader *reader, const struct
 	return key;
 }
 
-/* Another reading may have known a function by another name, or not: a place has one stand-in. */
+/* Another reading may have had another name for a function, or none: a place has one stand-in. */
 static bool can_be_made(const struct vp_usdt_reader *reader, const struct vp_pid_object *object,
 			const struct vp_usdt_place *places, size_t count)
 {
@@ -75,7 +75,7 @@ static struct ot_err *remember(const struct vp_usdt_reader *reader, const struct
 	return NULL;
 }
 
-/* The places as the file has them; *ret NULL: it has not all of them. */
+/* The places in the file; *ret NULL: it does not have all of them. */
 static struct ot_err *copy_places(const struct vp_usdt_reader *reader, struct vp_pid_object *object,
 				  const struct vp_usdt_place *places, size_t count,
 				  struct vp_usdt_place **ret)

@@ -123,7 +123,7 @@ static struct ot_err *make(struct making *u)
 
 /* --- the provider --------------------------------------------------------------------------------------- */
 
-/* "" and "*" would mean all programs of the guest. */
+/* "" and "*" would match all programs of the guest. */
 static bool is_specific(const char *pattern)
 {
 	return pattern && pattern[strspn(pattern, "*?")] != '\0';
@@ -187,7 +187,7 @@ static struct ot_err *provide(struct vp_probes *probes, const struct vp_provider
 	return err;
 }
 
-/* No pattern means it: reading every process is asked for by name. */
+/* No pattern selects it: reading every process must be requested by name. */
 static bool is_named(const struct vp_probes *probes, const char *pattern)
 {
 	(void)probes;

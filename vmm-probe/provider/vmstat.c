@@ -45,7 +45,7 @@ static const struct own *own_of(const struct vp_probe *probe)
 
 /* --- names ----------------------------------------------------------------------------------------------- */
 
-/* The name that vmstat_text has at @at, an array of pointers to strings. */
+/* The name at @at in vmstat_text, an array of pointers to strings. */
 static bool read_name(struct vp_guest *guest, uint64_t at, char ret[ITEM_NAME])
 {
 	uint64_t text;
@@ -61,7 +61,7 @@ static bool read_name(struct vp_guest *guest, uint64_t at, char ret[ITEM_NAME])
 	return ok;
 }
 
-/* Where vmstat_text has the name of the first event; those of the others follow. 0: it is not found. */
+/* The place of the first event's name in vmstat_text; the others follow. 0: not found. */
 static uint64_t names_of_events(struct vp_guest *guest)
 {
 	const struct vp_symtab *tab = vp_guest_symtab(guest);
@@ -75,7 +75,7 @@ static uint64_t names_of_events(struct vp_guest *guest)
 	return 0;
 }
 
-/* Without that the enumerator's, which most of them are. */
+/* Otherwise the enumerator's name, which most of them are. */
 static const char *name_of(struct vp_probes *probes, uint64_t names, uint32_t item, const char *enumerator)
 {
 	char name[ITEM_NAME];
@@ -117,7 +117,7 @@ static const struct btf_type *items_of(const struct vp_btf *btf)
 	return t && BTF_INFO_KIND(t->info) == BTF_KIND_ENUM ? t : NULL;
 }
 
-/* The last enumerator is their number. */
+/* The last enumerator is the number of events. */
 static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	struct vp_guest *guest = vp_probes_guest(probes);

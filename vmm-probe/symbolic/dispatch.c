@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Follows a function that selects another one by a number: see dispatch.h. */
 #include "vmm-probe/symbolic/dispatch.h"
 
 #define STEPS_MAX 256u /* a tree of 512 cases is some 10 comparisons deep, with two branches each */

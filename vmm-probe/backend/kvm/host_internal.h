@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests of what this host's KVM can do, shared by the files that make them (host*.c). */
 #ifndef VP_KVM_HOST_INTERNAL_H
 #define VP_KVM_HOST_INTERNAL_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The KVM backend, as its files share it. */
 #ifndef VP_KVM_INTERNAL_H
 #define VP_KVM_INTERNAL_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Performance counters of the host, by perf_event_open(2). */
 #include "vmm-probe/backend/kvm/perf.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The external sampler, as its files share it. */
 #ifndef VP_BACKEND_PEEK_INTERNAL_H
 #define VP_BACKEND_PEEK_INTERNAL_H
 

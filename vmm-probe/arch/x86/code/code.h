@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading and emulating x86-64 code: the table of the operations. */
 #ifndef VP_ARCH_X86_CODE_CODE_H
 #define VP_ARCH_X86_CODE_CODE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Operands of x86-64 in the notes of static probes. */
 #ifndef VP_ARCH_X86_CODE_OPERAND_H
 #define VP_ARCH_X86_CODE_OPERAND_H
 
