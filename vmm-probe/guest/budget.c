@@ -25,9 +25,9 @@ const struct vp_reading vp_readings[VP_READINGS_N] = { VP_READINGS(READING) };
 static _Thread_local struct vp_budget *current;
 static bool wall_is_left; /* to the parent */
 
-/* How long this thread was ready to run and did not, the second number of its schedstat (the kernel's
- * Documentation/scheduler/sched-stats.rst). On a busy host that is no time that a guest takes. 0: not known.
- */
+/* The time for which this thread was runnable but did not run, the second number of its schedstat (the
+ * kernel's Documentation/scheduler/sched-stats.rst). On a busy host this time is not the guest's. 0:
+ * unknown. */
 static uint64_t waited_ns(void)
 {
 	ot_auto_close int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -39,7 +39,7 @@ static uint64_t waited_ns(void)
 	return sscanf(text, "%llu %llu", &ran, &waited) == 2 ? waited : 0;
 }
 
-/* The same, at most so old: an attach begins a thousand budgets. */
+/* The same, with this maximum age: an attach begins a thousand budgets. */
 static uint64_t waited_lately_ns(void)
 {
 	static _Thread_local uint64_t known, until_ns;
@@ -173,7 +173,7 @@ bool vp_budget_share_end(struct vp_budget *share)
 	struct vp_budget *whole = share->outer;
 	bool over = vp_budget_is_over();
 
-	/* It may have got back more than it took. */
+	/* More may have been returned than taken. */
 	whole->memory -= share->shared_memory - share->memory;
 	whole->guest -= share->shared_guest - share->guest;
 	whole->wall_end_ns = share->wall_end_ns;

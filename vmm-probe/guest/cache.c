@@ -44,8 +44,8 @@ static struct ot_err *default_dir(char **ret)
 	return NULL;
 }
 
-/* Who may change a part of the path chooses where we write: HOME may be another user's (su, sudo -E). Each
- * directory and symbolic link is ours or root's, and one that everybody may write to keeps others from
+/* A user who may change a part of the path decides where we write: HOME may be another user's (su, sudo -E).
+ * Each directory and symbolic link must be ours or root's, and a world-writable one must protect others from
  * renaming (/tmp). */
 static struct ot_err *check_part(const char *path)
 {
@@ -208,7 +208,7 @@ static uint64_t hash_of(const struct vp_cache *cache, const void *data, size_t l
 	return ot_siphash24_end(&hash);
 }
 
-/* A file's bytes, less the hash behind them. */
+/* A file's bytes, without the hash after them. */
 struct ot_err *vp_cache_read(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
 			     const char *kind, char **ret, size_t *ret_len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What all ways of a census share: collecting and joining items, retries, the budget, walking a list. */
+/* Common code of all ways of a census: collecting and joining items, retries, the budget, walking a list. */
 #include "vmm-probe/guest/census_internal.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Mounts in two ways, in the mount namespace of the first process: the namespace's own list of them (since
- * Linux 6.8 a tree), of which /proc/mounts is made, and the mounts on mounts, by which paths are followed.
- * What is not below the first process's root is left out, as /proc/mounts does.
+ * Linux 6.8 a tree), from which /proc/mounts is printed, and the mounts on mounts, by which paths are
+ * followed. Mounts outside the first process's root are omitted, as in /proc/mounts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +129,7 @@ static struct ot_err *add_named(struct ctx *c, const char *path, uint64_t mnt)
 	return vp_census_add(c->census, 0, 0, c->way, name, out.len);
 }
 
-/* A program that reads /proc/mounts has a mark of its own in the list, which is no mount: it has no root. */
+/* A program that reads /proc/mounts has its own mark in the list, which is not a mount: it has no root. */
 static struct ot_err *add_mount(struct ctx *c, uint64_t mount)
 {
 	struct vp_path at = { .mnt = mount + c->l.mnt };
@@ -208,7 +208,7 @@ static struct ot_err *walk_tree(void *arg, struct vp_census *census)
 
 /* --- all --------------------------------------------------------------------------------------------- */
 
-/* Where the first process is. */
+/* The address of the first process. */
 static struct ot_err *find_namespace(struct ctx *c)
 {
 	struct vp_guest_process init;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sockets in two ways: the tables in which the kernel looks up whom a packet is for
- * (census_sockets_tables.c), and the open files of processes (census_sockets_files.c). The common part of
- * both: the sockets that count, and their names.
+ * Sockets in two ways: the tables in which the kernel looks up a packet's receiver (census_sockets_tables.c),
+ * and the open files of processes (census_sockets_files.c). This is their common part: the sockets that are
+ * compared, and their names.
  */
 #include "vmm-probe/guest/census_sockets.h"
 
@@ -49,13 +49,13 @@ static bool find_layout(const struct vp_btf *btf, struct vp_sock_layout *l)
 
 /* --- a socket ------------------------------------------------------------------------------------------- */
 
-/* A connection that is being closed has no process any more, and one that is waited out is no struct sock. */
+/* A connection that is being closed has no process any more, and one in TIME_WAIT is not a struct sock. */
 static bool is_compared(bool is_udp, uint8_t state)
 {
 	return is_udp || state == ESTABLISHED || state == SYN_SENT || state == CLOSE_WAIT || state == LISTEN;
 }
 
-/* The ends of the socket that begins with @p common; false: it is not compared. */
+/* The addresses of the socket that begins with @p common; false: it is not compared. */
 static bool read_ends(const struct vp_sockets *s, const uint8_t *common, bool is_udp,
 		      struct vp_socket_id *ret)
 {

@@ -59,7 +59,7 @@ static struct ot_err *add_file(struct vp_sockets *s, uint64_t file, uint64_t pid
 	return vp_sockets_add(s, sk, !is_tcp, VP_SOCKET_FILES, pid);
 }
 
-/* A file that was closed meanwhile may lead anywhere. */
+/* The pointers of a closed file may lead anywhere. */
 static struct ot_err *try_file(struct vp_sockets *s, uint64_t file, uint64_t pid)
 {
 	struct ot_err *err = add_file(s, file, pid);
@@ -95,7 +95,7 @@ static struct ot_err *walk_files(struct vp_sockets *s, const struct vp_guest_pro
 	return NULL;
 }
 
-/* One that ends while it is read has no sockets any more. */
+/* A process that ends while it is read has no sockets any more. */
 static struct ot_err *walk_process(struct vp_sockets *s, const struct vp_guest_process *p)
 {
 	struct ot_err *err = walk_files(s, p);
@@ -118,7 +118,7 @@ struct ot_err *vp_sockets_walk_files(void *ctx, struct vp_census *census)
 		struct ot_err *err = vp_guest_process_next(s->ps, p.pid, &p, &more);
 
 		if (err && ot_err_code(err) == OT_ERR_BUSY && !vp_budget_is_over()) {
-			ot_err_destroy(err); /* it has changed each time: on with the next number */
+			ot_err_destroy(err); /* it changed each time: continue with the next number */
 			continue;
 		}
 		OT_TRY(err);

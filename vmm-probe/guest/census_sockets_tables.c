@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The kernel's tables of TCP and UDP sockets, which all of its network namespaces share: connections
- * (tcp_hashinfo.ehash), what listens, and UDP's by local port (udp_table). A namespace may have been given
- * tables of its own; the first one has these.
+ * (tcp_hashinfo.ehash), listening sockets, and UDP's by local port (udp_table). A namespace may have tables
+ * of its own; the first one has these.
  *
- * Connections come and go all the time. So not a whole table is read again after a change, but the chain in
- * which it was met. Each node of a chain names the pointer that leads to it, and no two pointers may lead to
- * one node: a chain ends, even if the guest writes a loop.
+ * Connections come and go all the time. After a change, therefore, only the chain in which it was found is
+ * read again, not the whole table. Each node of a chain names the pointer that leads to it, and no two
+ * pointers may lead to one node: a chain ends, even if the guest writes a loop.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@
 
 struct table {
 	uint64_t at, n;        /* its buckets */
-	uint32_t stride, head; /* bytes of a bucket; where its first pointer is */
+	uint32_t stride, head; /* size of a bucket; offset of its first pointer */
 	uint32_t node;         /* offset of the chain's node in struct sock */
 	bool is_udp;
 };

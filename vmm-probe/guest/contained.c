@@ -18,7 +18,7 @@
 #define RESULT_MIB 512u
 #define SLACK_MIB  64u /* libraries, and the overhead of allocations */
 #define SLACK_S    2u  /* of processor time */
-#define WAIT_S     60u /* for a child that the host does not let run, or that waits for nothing */
+#define WAIT_S     60u /* for a child that the host does not schedule, or that hangs */
 #define DAY_S      86400u
 
 /* --- what a child asks ----------------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ struct question {
 
 static const char *const steps[] = { "locating the kernel", "reading symbols", "reading types" };
 
-/* What a child and its parent know of a job. */
+/* A job's data in the child and its parent. */
 struct reading {
 	struct vp_guest *guest;
 	const struct vp_guest_opts *opts; /* of opening; NULL: it is open */
@@ -59,7 +59,7 @@ static struct ot_err *read_by_parent(void *arg, uint64_t gpa, void *dst, size_t 
 	return NULL;
 }
 
-/* In the child: tell the parent of something that has no answer. */
+/* In the child: send the parent a message without a reply. */
 static void report(enum asks kind, uint64_t at)
 {
 	const struct question q = { .kind = kind, .at = at };
@@ -113,7 +113,7 @@ static struct ot_err *answer(void *arg, const void *question, size_t len, struct
 
 /* --- a job ----------------------------------------------------------------------------------------------- */
 
-/* The kernel's limits are behind those of the budget, which ends a reading with a better line. */
+/* The kernel's limits are larger than the budget's, which end a reading with a better message. */
 static struct vp_confined_limits limits_of(const struct vp_guest *guest, const enum vp_reading_id *readings,
 					   size_t n, uint64_t files)
 {
@@ -164,7 +164,7 @@ static struct ot_err *run(struct reading *r, struct ot_err *(*child)(void *arg, 
 	return vp_confined_run(&job, ret);
 }
 
-/* In the child. Memory that is not read through descriptors is this process's, or has to be asked for. */
+/* In the child. Memory that is not read through descriptors is this process's, or must be requested. */
 static void enter(struct reading *r)
 {
 	vp_budget_leave_wall();

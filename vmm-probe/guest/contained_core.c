@@ -12,7 +12,7 @@
 #define TABLE_MAX (160ull << 20) /* of types or of a stack table: the whole image has no more */
 #define NOTE_MAX  65536u
 
-/* Behind it: symbols, names, types, a vmlinux's two stack tables, the note; each of the length that it
+/* After it: symbols, names, types, a vmlinux's two stack tables, the note; each of the length that it
  * declares. */
 struct head {
 	char magic[8];
@@ -69,7 +69,7 @@ static struct ot_err *bad(const char *what)
 	return ot_err_new(OT_ERR_BAD_DATA, "the data read of the kernel is invalid: %s", what);
 }
 
-/* A line, and nothing but zeros behind it. */
+/* A line, followed by zeros only. */
 static bool is_line(const char *text, size_t size)
 {
 	size_t len = strnlen(text, size);

@@ -10,14 +10,14 @@
 
 #define MAGIC "OTMODS01"
 
-/* Behind it: modules, symbols, names. */
+/* After it: modules, symbols, names. */
 struct head {
 	char magic[8];
 	uint64_t nmodules, nsymbols, names_size, skipped;
 	uint64_t is_torn;
 };
 
-/* One struct with many fields: struct vp_module as the guest has it, before it is numbered. */
+/* One struct with many fields: struct vp_module of the guest, before it is numbered. */
 struct record {
 	char name[VP_MODULE_NAME_MAX];
 	uint64_t addr;
@@ -91,7 +91,7 @@ static bool is_name(const char name[VP_MODULE_NAME_MAX])
 	return len && len < VP_MODULE_NAME_MAX;
 }
 
-/* *left: bytes that modules may still have, all together. */
+/* *left: the remaining bytes for all modules together. */
 static bool are_ranges(const struct record *r, uint64_t *left)
 {
 	if (!r->nranges || r->nranges > VP_MODULE_RANGES_MAX)
@@ -135,7 +135,7 @@ static struct ot_err *take_module(const struct record *r, uint64_t *left, uint64
 	return NULL;
 }
 
-/* Modules of one name have one number. */
+/* Modules with the same name have the same number. */
 static struct ot_err *take_number(const struct record *r, uint16_t numbers[VP_SYMTAB_MODULES],
 				  struct vp_symtab *symtab)
 {

@@ -44,7 +44,7 @@ struct ot_err *vp_answer_take_symbols(const struct vp_answer_symbols *answer, co
 		uint64_t left = answer->names_size - at;
 		const char *name = answer->names + at;
 
-		/* A NUL inside would make another name of it than the one that was counted. */
+		/* A NUL inside would make the name differ from the counted one. */
 		if (s->module >= nmodules || (s->flags & ~FLAGS) || s->len >= left ||
 		    memchr(name, '\0', left < s->len + 1ull ? left : s->len + 1ull) != name + s->len)
 			return ot_err_new(OT_ERR_BAD_DATA, "symbol %llu is broken", (unsigned long long)i);

@@ -224,7 +224,7 @@ static struct ot_err *load_image(const struct file *f, struct vp_image *image)
 	if (elf_getphdrnum(f->elf, &n) < 0)
 		return elf_error(f, "no segments");
 	OT_TRY(image_size(f, n, file_size, &size));
-	OT_TRY(vp_budget_take(size)); /* vp_image_deinit() gives it back */
+	OT_TRY(vp_budget_take(size)); /* vp_image_deinit() returns it */
 	image->base = vp_gva(f->link_base);
 	image->size = size;
 	image->data = calloc(1, size + 1);

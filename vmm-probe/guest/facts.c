@@ -217,8 +217,8 @@ static void read_text_locks(const struct vp_guest *guest, const struct vp_btf *b
 		f->key_lock += owner;
 }
 
-/* Does each process have two page tables? Then the full one is at the root without user_root. Else a table
- * may be at an odd page, and the bit must be kept. */
+/* Does each process have two page tables? Then the full one is at the root without user_root. Otherwise a
+ * table may be at an odd page, and the bit must be kept. */
 static bool has_user_root(struct vp_guest *guest, const struct vp_btf *btf)
 {
 	const struct vp_cpu_feature *when = &vp_arch_native.user_root_when;
@@ -235,8 +235,9 @@ static bool has_user_root(struct vp_guest *guest, const struct vp_btf *btf)
 	return !err && (word >> when->bit & 1);
 }
 
-/* If some were found, a predicate on pid or execname holds on these vCPUs and is false on the others: data
- * that look whole. If none was, or if the kernel has no types, there are no such data. */
+/* If only some were found, a predicate on pid or execname would work on these vCPUs and be false on the
+ * others, and the data would seem complete. If none was found, or if the kernel has no types, there is no
+ * such data. */
 static struct ot_err *read_bases(struct vp_guest *guest, const struct vp_regs *regs, uint32_t nvcpus,
 				 uint64_t *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Mappings, files and their pages, by the layout by which the operator's process reads them too. */
+/* Mappings, files and their pages, in the layout that the operator's process also uses. */
 #include "vmm-probe/guest/facts_mappings.h"
 
 #include "vmm-probe/guest/btf.h"

@@ -99,7 +99,7 @@ static struct ot_err *find_areas(struct vp_guest *guest, struct vp_percpu *ret, 
 		uint64_t base, proof = 0;
 
 		OT_TRY(vp_guest_read_u64(guest, vp_gva(table.v + 8 * (uint64_t)cpu), &base));
-		/* Of a CPU that is not there, the area may be none. */
+		/* A CPU that does not exist may have no area. */
 		struct ot_err *unproven = vp_guest_read_u64(guest, vp_gva(base + self.v), &proof);
 
 		ot_err_destroy(unproven);

@@ -12,7 +12,7 @@
 #define TASK_MAX   (64ull << 10)
 #define PERCPU_MAX (16ull << 20)
 
-/* Where the guest's tasks are, whose stacks may lead to such code: all of that, or nothing. */
+/* The places of the guest's tasks, whose stacks may contain addresses in such code: all of them, or none. */
 static void find_tasks(struct vp_guest *guest, const struct vp_btf *btf, struct vp_resident_facts *ret)
 {
 	const struct {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's modules: found when it is opened, and again while it is traced. They are found first, in a table
- * of their own, and then taken into the guest's symbol table. That is changed in place: probes borrow its
- * names. Symbols of a module that is gone stay, for stacks that were recorded before, until another module
- * takes their place or the same one comes again.
+ * A guest's modules: found when it is opened, and again while it is traced. They are collected in a table of
+ * their own, and then added to the guest's symbol table, which is changed in place because probes borrow its
+ * names. Symbols of an unloaded module are kept, for stacks that were recorded before, until another module
+ * takes their place or the same one is loaded again.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static const struct vp_module *find(const struct vp_modules *modules, const stru
 	return NULL;
 }
 
-/* Number those that came. One that is not formed yet, or is going, is left for the next time. */
+/* Number the new ones. One that is being loaded or unloaded is left for the next time. */
 static struct ot_err *number(struct vp_guest *guest, struct vp_modules *now, uint64_t *ret_came)
 {
 	size_t kept = 0;
@@ -94,7 +94,7 @@ struct ot_err *vp_guest_find_modules(struct vp_guest *guest, bool opening, struc
 
 /* --- taking ---------------------------------------------------------------------------------------------- */
 
-/* Of a module that came: its memory is its own now. */
+/* A new module: its memory now belongs to it. */
 static void drop_before(struct vp_guest *guest, const struct vp_module *m)
 {
 	vp_symtab_drop(guest->symtab, vp_symtab_find_module(guest->symtab, m->name), 0, 0);
@@ -154,7 +154,7 @@ struct ot_err *vp_guest_take_modules(struct vp_guest *guest, bool opening, struc
 		OT_TRY(number(guest, &found->list, &came));
 	if (opening || came > guest->came) {
 		struct ot_err *err = add_all(guest, opening, found);
-		struct ot_err *unfinished = vp_symtab_finish(guest->symtab); /* it must be whole again */
+		struct ot_err *unfinished = vp_symtab_finish(guest->symtab); /* it must be consistent again */
 
 		if (unfinished) {
 			ot_err_destroy(err);

@@ -93,7 +93,7 @@ static struct ot_err *add(struct reader *r, const char *module, const char *name
 	return NULL;
 }
 
-/* The name that the struct tracepoint at @p gva has. */
+/* The name of the struct tracepoint at @p gva. */
 static bool read_name(struct reader *r, uint64_t gva, char ret[VP_TRACEPOINT_NAME_MAX])
 {
 	uint64_t text, len = VP_TRACEPOINT_NAME_MAX, to_end;

@@ -31,7 +31,7 @@
 
 #define ORC_MIN   4096u /* rules of the smallest kernel: those of 500 functions */
 #define ORC_ENTRY 6u    /* bytes of struct orc_entry */
-#define NEAR      4096  /* bytes around a word in which there is no code: rules begin with small words */
+#define NEAR      4096  /* size of the surroundings of a word without code: rules begin with small words */
 #define SAME_MAX  16u   /* rules for instructions of four bytes in a row */
 
 struct search {
@@ -84,7 +84,7 @@ static bool is_table(const struct vp_image *image, size_t off, size_t stride)
 	return n == NEIGHBOURS;
 }
 
-/* Where the anchor's text is. */
+/* The address of the anchor's text. */
 static unsigned int find_text(const struct vp_image *image, size_t places[PLACES_MAX])
 {
 	const uint8_t *at = image->data, *end = image->data + image->size;
@@ -197,7 +197,7 @@ static bool is_name(const char *name)
 	return len && len < VP_MODULE_NAME_MAX && !name[len];
 }
 
-/* Is the node at @gva in a module's structure? *ret_next: the one behind it. */
+/* Is the node at @gva in a module's structure? *ret_next: the next one. */
 static struct ot_err *check_node(const struct search *s, uint64_t gva, uint64_t before, uint64_t *ret_next,
 				 bool *ret)
 {

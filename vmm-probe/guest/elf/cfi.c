@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading .eh_frame (Linux Standard Base, "Exception Frames"): a description (FDE) of each function, which
- * refers to the common part of several (CIE). The functions are taken in the order of .eh_frame_hdr; one that
- * begins before the end of the one before it is left out, so that rows are in order even for a hostile file.
+ * refers to the common part of several (CIE). Functions are read in the order of .eh_frame_hdr. One that
+ * begins before the end of the previous one is omitted, so that rows are in order even for a hostile file.
  */
 #include "vmm-probe/guest/elf/cfi.h"
 
@@ -35,8 +35,7 @@ struct reader {
 
 /* --- entries of .eh_frame ---------------------------------------------------------------------------- */
 
-/* The bytes behind the length of the entry at @addr. False: it has none of the usual forms, or is too long.
- */
+/* The bytes after the length of the entry at @addr. False: it has an unusual form, or is too long. */
 static bool read_entry(struct vp_elf *elf, uint64_t addr, uint8_t *to, size_t max, struct vp_cfi_bytes *ret)
 {
 	uint32_t length;
@@ -51,7 +50,7 @@ static bool read_entry(struct vp_elf *elf, uint64_t addr, uint8_t *to, size_t ma
 	return true;
 }
 
-/* A pointer of an encoding that is of no interest here. */
+/* Skip a pointer with an encoding. */
 static void skip_pointer(struct vp_cfi_bytes *b, uint8_t encoding)
 {
 	static const uint8_t size[8] = { 8, 0, 2, 4, 8, 0, 0, 0 };
@@ -64,7 +63,7 @@ static void skip_pointer(struct vp_cfi_bytes *b, uint8_t encoding)
 		vp_cfi_take(b, size[encoding & 7]);
 }
 
-/* The letters behind the 'z', and the data of each. */
+/* The letters after the 'z', and the data of each. */
 static bool read_augmentation(const char *letters, struct vp_cfi_bytes data, struct vp_cfi_common *c)
 {
 	uint8_t encoding = 0;
@@ -121,7 +120,7 @@ static bool use_cie(struct reader *r, uint64_t addr)
 /* --- functions --------------------------------------------------------------------------------------- */
 
 /* The contents of the description at entry->description. False: its page is missing. *ret_sense false: it is
- * nonsense, or of another form; the function's end is right nevertheless, if it is one. */
+ * invalid, or has another form; the function's end is still correct, if there is one. */
 static bool read_fde(struct reader *r, const struct vp_eh_entry *entry, struct vp_cfi_function *f,
 		     bool *ret_sense)
 {

@@ -38,7 +38,7 @@ enum op {
 	GNU_NEGATIVE_OFFSET_EXTENDED,
 };
 
-/* Where the caller's value of a register is. */
+/* The place of the caller's value of a register. */
 enum where { SAME, LOST, AT_CFA, ELSEWHERE };
 
 struct rule {
@@ -61,7 +61,7 @@ struct run {
 	struct state remembered[VP_CFI_REMEMBERED_MAX];
 	unsigned nremembered, operations;
 	uint64_t addr, end; /* the address from which `now` is valid */
-	bool given;         /* last is what emit got … */
+	bool given;         /* last is the row that emit received … */
 	struct vp_frame_row last;
 	vp_cfi_emit emit;
 	void *arg;
@@ -166,7 +166,7 @@ static void give(struct run *r, const struct vp_frame_row *row)
 	r->refused = !r->emit(r->arg, r->addr, row);
 }
 
-/* What has been said so far holds until @p delta further on. */
+/* The present row is valid for @p delta more bytes. */
 static void advance(struct run *r, uint64_t delta)
 {
 	uint64_t bytes;
@@ -262,7 +262,7 @@ static void do_cfa(struct run *r, uint8_t op)
 	}
 }
 
-/* Those that say where a register is. */
+/* Operations that define a register's place. */
 static void do_register(struct run *r, uint8_t op)
 {
 	uint64_t reg = vp_cfi_uleb(&r->b);
@@ -355,7 +355,7 @@ static void do_extended(struct run *r, uint8_t op)
 	}
 }
 
-/* Until its end, or as long as it makes sense. */
+/* Up to its end, or the first invalid operation. */
 static void run_program(struct run *r, const struct vp_cfi_bytes *program)
 {
 	r->b = *program;

@@ -109,7 +109,7 @@ static uint64_t count_by_gnu_hash(const struct vp_elf *elf, uint64_t addr)
 			return 0;
 		most = bucket > most ? bucket : most;
 	}
-	/* Without an exported symbol there are still those that the table leaves out. */
+	/* Without an exported symbol there are still symbols that the table omits. */
 	if (most < head.symoffset)
 		return head.symoffset < CHAIN_MAX ? head.symoffset : 0;
 	return last_of_chain(elf, buckets + 4ull * head.nbuckets, most, head.symoffset);

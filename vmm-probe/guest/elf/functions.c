@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions by .eh_frame_hdr: its table has their beginnings, their descriptions' first fields their ends. */
+/* Functions by .eh_frame_hdr: its table contains their beginnings, their descriptions' first fields their
+ * ends. */
 #include "base/search.h"
 #include "vmm-probe/guest/elf/eh_frame.h"
 #include "vmm-probe/guest/elf/symbols.h"
 
-/* The first entry whose function begins behind @p addr; false: a page on the way is missing. */
+/* The first entry whose function begins after @p addr; false: a page on the way is missing. */
 static bool search(struct vp_elf *elf, const struct vp_eh_table *t, uint64_t addr, size_t *ret)
 {
 	bool all = true;
@@ -15,7 +16,7 @@ static bool search(struct vp_elf *elf, const struct vp_eh_table *t, uint64_t add
 	return all;
 }
 
-/* Where the function ends by its description, if that is of the usual form; 0: unknown. */
+/* The end of the function by its description, if that has the usual form; 0: unknown. */
 static uint64_t end_of(struct vp_elf *elf, const struct vp_eh_entry *entry)
 {
 	struct {

@@ -67,7 +67,7 @@ struct reader {
 	bool whole, stopped;
 };
 
-/* The part of @p text behind its first NUL; NULL: there is none before @p end. */
+/* The part of @p text after its first NUL; NULL: there is none before @p end. */
 static const char *behind(const char *text, const char *end)
 {
 	const char *nul = memchr(text, '\0', (size_t)(end - text));
@@ -133,7 +133,7 @@ static void read_section(struct reader *r, uint64_t at, uint64_t end)
 	}
 }
 
-/* Notes are behind the loaded segments; a page that is missing may have some. */
+/* Notes are after the loaded segments; a missing page may contain some. */
 static void scan(struct reader *r)
 {
 	struct vp_elf_image *image = r->elf->image;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keeping a file's pages. */
+/* Caches a file's pages. */
 #include "vmm-probe/guest/elf/pages.h"
 
 #include <stdlib.h>
@@ -15,13 +15,14 @@ struct vp_elf_pages {
 	void *arg;
 	uint8_t ***chunks; /* NULL, or CHUNK pages: NULL, a copy, or `missing` */
 	uint64_t nchunks, npages, nmissing, copied;
-	uint64_t budget; /* the number of that which has paid for all copies; 0: several have */
+	uint64_t budget; /* the budget charged for all copies; 0: several */
 };
 
-/* Stands for a page that was asked for and is not there. */
+/* Marks a page that was requested and is missing. */
 static uint8_t missing[1];
 
-/* Without room the budget is over: the page would be taken for one that the guest does not have. */
+/* Without room the budget is exhausted: otherwise the page would count as one that the guest does not
+ * have. */
 static bool copy(struct vp_elf_pages *p, uint64_t index, uint8_t *page)
 {
 	if (!vp_budget_take_or_end(VP_IMAGE_PAGE))
@@ -51,7 +52,7 @@ static void read_page(struct vp_elf_pages *p, uint64_t index, uint8_t **to)
 		free(page);
 		return;
 	}
-	/* There may be anything behind a file's end. */
+	/* The bytes after a file's end may be anything. */
 	if (left < VP_IMAGE_PAGE)
 		memset(page + left, 0, VP_IMAGE_PAGE - left);
 	p->copied += VP_IMAGE_PAGE;

@@ -82,7 +82,7 @@ struct ot_err *vp_elf_symbols_add(struct vp_elf *elf, const struct vp_elf_table 
 		if (at < table->offset || at >= elf->image->size)
 			break;
 		if (!vp_elf_image_read(elf->image, symbols, at, &sym, sizeof(sym))) {
-			/* On with the next page's. */
+			/* Continue with the next page. */
 			i += VP_IMAGE_PAGE / sizeof(sym) / 2;
 			continue;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which process has called exec() since the last poll. One that was there has another memory then. One that
- * is new has forked: the kernel counts a task's exec()s, and keeps the count at its fork.
+ * Finds the process that has called exec() since the last poll. A process that existed before has another
+ * memory then. A new one was forked: the kernel counts a task's exec()s, and copies the count at a fork.
  */
 #include "vmm-probe/guest/process/execs.h"
 
@@ -20,13 +20,13 @@
 #define NAMED_NS  OT_NS_PER_SEC       /* exec() changes the memory first, then the name and the count … */
 #define NAMED_N   3u                  /* … and polls may be rarer than that */
 #define GONE_NS   OT_NS_PER_SEC       /* a poll may miss a process, as the list changes meanwhile */
-#define SETTLE_NS 20000000u           /* for which a program's mappings stay as they are … */
+#define SETTLE_NS 20000000u           /* for which a program's mappings do not change … */
 #define LOADS_NS  (OT_NS_PER_SEC / 2) /* … unless it maps something all the time */
 
-/* A process as a poll found it. */
+/* A process at a poll. */
 struct known {
 	uint64_t pid, since_ns, mm;
-	uint64_t first_ns, last_ns; /* by this host's clock: when it was seen with this memory */
+	uint64_t first_ns, last_ns; /* by this host's clock: when it was first seen with this memory */
 	uint32_t polls;             /* … and by how many polls */
 	bool is_new;                /* the first poll did not find it */
 	bool has_execed, is_match;
@@ -40,8 +40,8 @@ struct vp_execs {
 	size_t nwas, was_cap, nis, is_cap;
 	bool polled;                    /* there was a poll before */
 	struct vp_guest_process chosen; /* pid 0: none */
-	uint64_t chosen_ns, same_ns;    /* since when; since when its mappings are the same */
-	uint64_t mark;                  /* … as this says */
+	uint64_t chosen_ns, same_ns;    /* time of the first poll; time of the last change of its mappings */
+	uint64_t mark;                  /* … by this */
 };
 
 static struct ot_err *find_members(struct vp_execs *e, struct vp_guest *guest)
@@ -97,7 +97,7 @@ static struct ot_err *append(struct vp_execs *e, const struct known *k)
 	return NULL;
 }
 
-/* Processes below @pid that the last poll found stay known for a while even if this one did not find them. */
+/* Keep the processes below @pid of the last poll for a while, even if this one did not find them. */
 static struct ot_err *carry(struct vp_execs *e, uint64_t pid, size_t *at, uint64_t now)
 {
 	for (; *at < e->nwas && e->was[*at].pid < pid; ++*at)
@@ -116,7 +116,7 @@ static struct ot_err *has_execed_since_fork(struct vp_execs *e, const struct vp_
 	return NULL;
 }
 
-/* Is exec() perhaps not complete? What is not as awaited is read again then. */
+/* Is exec() perhaps incomplete? Then a mismatch is read again. */
 static bool is_young(const struct known *k, uint64_t now)
 {
 	return k->polls <= NAMED_N || now - k->first_ns <= NAMED_NS;
@@ -131,7 +131,7 @@ static struct ot_err *remember(struct vp_execs *e, const struct vp_guest_process
 	OT_TRY(carry(e, p->pid, at, now));
 	old = *at < e->nwas && e->was[*at].pid == p->pid ? &e->was[(*at)++] : NULL;
 	if (old && old->since_ns != p->since_ns)
-		old = NULL; /* that PID was another process's */
+		old = NULL; /* the PID belonged to another process */
 	if (old && old->mm == p->mm)
 		new = *old;
 	else if (old)
@@ -166,7 +166,7 @@ static bool is_path(struct vp_execs *e, const struct vp_guest_process *p)
 	return is;
 }
 
-/* A script has its interpreter's path, and a program that was called by a link has that one's name. */
+/* A script has its interpreter's path, and a program called by a link has the link's name. */
 static bool is_match(struct vp_execs *e, const struct vp_guest_process *p)
 {
 	return !strcmp(p->name, e->name) || is_path(e, p);

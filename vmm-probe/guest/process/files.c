@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file's identity, and its path: from its dentry up to the root of its mount, from there on at the place
- * where that is mounted, as the kernel's d_path() goes (fs/d_path.c). A rename meanwhile may give a name that
- * is half the old one; a name with a NUL in it is read again.
+ * A file's identity, and its path: from its dentry up to the root of its mount, then on from the mount point,
+ * like the kernel's d_path() (fs/d_path.c). A rename meanwhile may yield a mixture of two names; a name with
+ * a NUL in it is read again.
  */
 #include "vmm-probe/guest/process/files.h"
 
@@ -68,7 +68,7 @@ static struct ot_err *leave_mount(struct vp_processes *ps, uint64_t *dentry, uin
 	return NULL;
 }
 
-/* Up to the end of all mounts or to @top; *ret_top: it was met. */
+/* Continue to the end of all mounts, or to @top; *ret_top: it was reached. */
 static struct ot_err *build_path(struct vp_processes *ps, uint64_t dentry, uint64_t mnt,
 				 const struct vp_path *top, struct builder *b, bool *ret_top)
 {
@@ -87,7 +87,8 @@ static struct ot_err *build_path(struct vp_processes *ps, uint64_t dentry, uint6
 			OT_TRY(leave_mount(ps, &dentry, &mnt, &done));
 			continue;
 		}
-		/* A file of the kernel's own (memfd, shared anonymous memory) has a name in no directory. */
+		/* The name of a file of the kernel's own (memfd, shared anonymous memory) is in no
+		 * directory. */
 		done = parent == dentry;
 		OT_TRY(put_name(ps, dentry, b));
 		dentry = parent;
@@ -109,7 +110,7 @@ struct ot_err *vp_path_read(struct vp_processes *ps, const struct vp_path *at, c
 	return NULL;
 }
 
-/* The path that its user sees: of a file in a container not that in the image's layer. */
+/* The path that its user sees: for a file in a container, not the one in the image's layer. */
 static struct ot_err *user_path(struct vp_processes *ps, uint64_t at, uint64_t *ret_dentry, uint64_t *ret_mnt)
 {
 	const struct vp_process_layout *l = &ps->l;
@@ -159,7 +160,7 @@ static struct ot_err *read_id(struct vp_processes *ps, uint64_t at, struct vp_fi
 	uint64_t inode;
 
 	OT_TRY(vp_kernel_u64(ps, at + ps->l.file_mapping, &f->id.mapping));
-	/* Where the pages are another inode's (a stacked file system), that one is the file. */
+	/* If the pages belong to another inode (a stacked file system), that one is the file. */
 	OT_TRY(vp_kernel_u64(ps, f->id.mapping + ps->l.mapping_host, &inode));
 	OT_TRY(vp_kernel_u64(ps, inode + ps->l.inode_size, &f->size));
 	return read_inode(ps, inode, &f->id);

@@ -21,7 +21,7 @@ static bool read_page(void *arg, uint64_t index, uint8_t *dst)
 	struct ot_err *err = vp_page_cache_read(r->ps, r->id.mapping, index, dst);
 
 	ot_err_destroy(err);
-	/* The kernel may have given the file's memory to another one since it was found. */
+	/* The kernel may have reused the file's memory for another file since it was found. */
 	return !err && vp_file_is_there(r->ps, &r->id);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading the layout. Which structures a kernel has decides how it is read, never its version. */
+/* Reading the layout. The structures that a kernel has determine how it is read, never its version. */
 #include "vmm-probe/guest/process/layout.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The maple tree of a process's mappings (engine/wire/kernel_trees.h), depth first. A node that was freed and
- * used again while it was read shows: a mapping lies exactly in its slot's range.
+ * reused during the read is detected: a mapping must lie exactly in its slot's range.
  */
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/process/vmas_internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Putting a process's mappings and files together, and finding one. */
+/* Combines a process's mappings and files, and finds one. */
 #include "vmm-probe/guest/process/maps.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ void vp_maps_deinit(struct vp_maps *maps)
 	memset(maps, 0, sizeof(*maps));
 }
 
-/* Takes @file over, unless it is one that is there. */
+/* Takes @file over, unless it is already there. */
 static struct ot_err *keep_file(struct vp_file *file, struct vp_maps *maps, uint32_t *ret)
 {
 	for (*ret = 0; *ret < maps->nfiles; ++*ret) {
@@ -43,7 +43,7 @@ static struct ot_err *keep_file(struct vp_file *file, struct vp_maps *maps, uint
 		   : ot_err_new(OT_ERR_LIMIT, "more than %u files", VP_MAP_FILES_MAX);
 }
 
-/* Not to be able to read it leaves a mapping without a file. */
+/* If it can't be read, the mapping has no file. */
 static struct ot_err *add_file(struct vp_processes *ps, uint64_t at, struct vp_maps *maps, uint32_t *ret)
 {
 	struct vp_file file;
@@ -98,7 +98,7 @@ static struct ot_err *add_vdso(struct vp_processes *ps, struct vp_maps *maps)
 	return found ? keep_file(&file, maps, &at->file) : NULL;
 }
 
-/* By its path, with the same answer to whether it still has that. */
+/* By its path, and whether it still has that path. */
 static bool is_path_same(const struct vp_file *a, const struct vp_file *b)
 {
 	return !strcmp(a->path, b->path) && a->deleted == b->deleted;
@@ -143,7 +143,7 @@ static struct ot_err *read_all(struct vp_processes *ps, uint64_t pid, struct vp_
 	ot_auto(vp_vmas_deinit) struct vp_vmas vmas = { 0 };
 
 	OT_TRY(vp_guest_process_find(ps, pid, &maps->process));
-	/* Before they are read: a change meanwhile is seen the next time. */
+	/* Before they are read: a change meanwhile is detected the next time. */
 	vp_vmas_mark(ps, &maps->process, &maps->mark);
 	OT_TRY(vp_vmas_read(ps, &maps->process, &vmas));
 	OT_TRY(vp_budget_take(vmas.count * sizeof(*maps->items)));
@@ -151,7 +151,7 @@ static struct ot_err *read_all(struct vp_processes *ps, uint64_t pid, struct vp_
 	maps->vdso = vmas.vdso;
 	OT_TRY(add_vdso(ps, maps));
 	find_program(ps, maps);
-	/* Files are read last: those of a process that is still the same were its own. */
+	/* Files are read last: if the process is still the same, they were its own. */
 	if (!vp_guest_process_is(ps, &maps->process))
 		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's process %" PRIu64 " ended", pid);
 	return NULL;

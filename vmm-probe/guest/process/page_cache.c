@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A file's pages are in its address_space's xarray, singly or by folios of several. The kernel reclaims and
- * moves them as it likes: a page is taken only if its folio names the same file and the same place in it
+ * moves them at any time: a page is accepted only if its folio names the same file and the same place in it
  * before and after the copy.
  */
 #include "vmm-probe/guest/process/page_cache.h"
@@ -73,7 +73,7 @@ static struct ot_err *read_once(struct vp_processes *ps, uint64_t mapping, uint6
 	OT_TRY(locate(ps, &before, index, &gpa));
 	OT_TRY(vp_phys_read(vp_guest_phys(ps->guest), gpa, dst, VP_PAGE_SIZE));
 	OT_TRY(read_folio(ps, at, &after));
-	/* The folio may have been split, so that this page is another one's now. */
+	/* The folio may have been split, so that this page now belongs to another one. */
 	OT_TRY(vp_xarray_load(ps, mapping + ps->l.mapping_pages, index, &again));
 	return again == at && after.mapping == mapping && after.index == before.index ? NULL
 										      : vp_process_torn();

@@ -82,7 +82,7 @@ void vp_processes_close(struct vp_processes *ps)
 	free(ps);
 }
 
-/* Threads that have not called exit() yet are counted. A task that is being released has no signal_struct any
+/* Counts threads that have not called exit() yet. A task that is being released has no signal_struct any
  * more. */
 static struct ot_err *read_is_over(struct vp_processes *ps, uint64_t task, bool *ret)
 {
@@ -116,7 +116,7 @@ static struct ot_err *read_task(struct vp_processes *ps, uint64_t task, struct v
 	return NULL;
 }
 
-/* The first of the tasks whose process a struct pid numbers; 0: it numbers none, but a thread. */
+/* The first of the tasks whose process a struct pid numbers; 0: none, or only a thread's. */
 static struct ot_err *first_task(struct vp_processes *ps, uint64_t number, uint64_t *ret)
 {
 	uint64_t first, tgid = (uint64_t)ps->l.pid_type_tgid;
@@ -185,7 +185,7 @@ static struct ot_err *next_once(struct vp_processes *ps, uint64_t *pid, struct v
 	return ret->pid == *pid ? NULL : vp_process_torn();
 }
 
-/* A hostile table can hold four million numbers that stay torn. */
+/* A hostile table can contain four million numbers that never become consistent. */
 static struct ot_err *bound_torn(struct vp_processes *ps, struct ot_err *err)
 {
 	bool torn = err && ot_err_code(err) == OT_ERR_BUSY;

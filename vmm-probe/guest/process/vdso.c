@@ -6,7 +6,7 @@
 
 #include "vmm-probe/guest/process/internal.h"
 
-/* Where the image's pages are, and how many bytes they have. */
+/* The place of the image's pages, and their size. */
 static struct ot_err *read_image(struct vp_processes *ps, const struct vp_guest_process *process,
 				 uint64_t *ret_data, uint64_t *ret_size)
 {
@@ -37,7 +37,7 @@ struct ot_err *vp_vdso_find(struct vp_processes *ps, const struct vp_guest_proce
 		ot_err_destroy(err);
 		return NULL;
 	}
-	/* No struct address_space is there: the image is no other file's id. */
+	/* No struct address_space is at that address, so the image's id is no other file's. */
 	*ret = (struct vp_file){ .id = { .mapping = data }, .size = size, .vdso = data };
 	ret->path = strdup(VP_VDSO_NAME);
 	*ret_found = ret->path != NULL;

@@ -27,7 +27,7 @@ static struct ot_err *read_vma(struct vp_processes *ps, uint64_t at, struct vp_v
 	OT_TRY(vp_kernel_u64(ps, at + l->vma_flags, &ret->flags));
 	OT_TRY(vp_kernel_u64(ps, at + l->vma_pgoff, &page));
 	OT_TRY(vp_kernel_u64(ps, at + l->vma_file, &ret->file));
-	/* Of a mapping without a file the offset means nothing to its readers. */
+	/* The offset of a mapping without a file has no meaning for its readers. */
 	ret->offset = ret->file ? page * VP_PAGE_SIZE : 0;
 	return NULL;
 }
@@ -65,7 +65,7 @@ static struct ot_err *walk_list(struct vp_processes *ps, uint64_t first, struct 
 	return NULL;
 }
 
-/* The kernel counts mappings: a walk that has met each of them once has as many. */
+/* The kernel counts mappings: a walk that found each of them once has the same number. */
 static struct ot_err *read_once(struct vp_processes *ps, const struct vp_guest_process *process,
 				struct vp_vmas *vmas)
 {

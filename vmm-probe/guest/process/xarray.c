@@ -8,7 +8,7 @@
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/process/internal.h"
 
-/* The entry in the slot of @p index; a sibling's is the one that it names. */
+/* The entry in the slot of @p index; a sibling entry refers to another slot. */
 static struct ot_err *load_slot(struct vp_processes *ps, uint64_t node, uint8_t shift, uint64_t index,
 				uint64_t *ret)
 {
@@ -24,10 +24,10 @@ static struct ot_err *load_slot(struct vp_processes *ps, uint64_t node, uint8_t 
 	return vp_entry_is_internal(*ret) ? vp_process_torn() : NULL;
 }
 
-/* Where a walk has ended. */
+/* The end of a walk. */
 struct place {
 	uint64_t entry; /* an aligned address, or 0 */
-	uint8_t shift;  /* log2 of how many indices its slot covers */
+	uint8_t shift;  /* log2 of the number of indices that its slot covers */
 	bool beyond;    /* the tree is not that large */
 };
 
