@@ -95,8 +95,8 @@ struct ot_err *vp_links_enter(struct vp_links *links)
 
 /* --- read from outside -------------------------------------------------------------------------------- */
 
-/* Tests the KVM that the VMM has open, to find the traps that an engine there could plant: so probes are
- * listed, planned and compiled as if it were there. */
+/* Tests the KVM that the VMM has open, to find the traps that an engine there could plant: probes are listed,
+ * planned and compiled for these. */
 static struct ot_err *foresee(struct vp_guest_link *link)
 {
 	struct vp_kvm_host host;
@@ -201,7 +201,7 @@ static struct ot_err *unseen(const struct vp_links *links, struct vp_guest_link 
 	ot_auto_close int claim = -1;
 
 	OT_TRY(vp_enter_check(pid));
-	OT_TRY(vp_vmm_claim(pid, &claim)); /* another outsight that has it is the cause */
+	OT_TRY(vp_vmm_claim(pid, &claim)); /* another outsight that uses it is the cause */
 	ot_cleanup_close(&claim);
 	claim = -1;
 	if (links->opts.entry != VP_ENTRY_AS_NEEDED)

@@ -103,7 +103,7 @@ static struct ot_err *allow_processes(struct vp_guest_link *link)
 	return vp_probes_set_processes(link->probes, why);
 }
 
-/* Raising semaphores needs the guest to be stopped for a moment, and its lists of processes and pages. */
+/* Raising semaphores requires a short stop of the guest, and its lists of processes and pages. */
 static struct ot_err *allow_semaphores(const struct vp_links *links, struct vp_guest_link *link)
 {
 	struct vp_family_facts families = { 0 };
@@ -169,8 +169,8 @@ static struct ot_err *attach_once(struct vp_links *links, const char *name)
 	return NULL;
 }
 
-/* An engine closes its connections where its guest's machine changes (firmware does so, a migration, a new
- * vCPU), and is soon there again. A VMM that is then not found has ended, and the first error is returned. */
+/* An engine closes its connections when its guest's machine changes (by firmware, a migration, a new vCPU),
+ * and soon accepts new ones. If the VMM is then not found it has ended, and the first error is returned. */
 struct ot_err *vp_links_attach(struct vp_links *links, const char *name)
 {
 	static const struct timespec pause = { .tv_nsec = AGAIN_NS };

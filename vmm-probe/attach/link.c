@@ -89,7 +89,7 @@ void vp_link_note_states(struct vp_guest_link *link)
 		       vp_inject_states_read((pid_t)link->client.pid, &link->states);
 }
 
-/* A process that ends closes its sockets before it is seen to have ended. */
+/* A process that ends closes its sockets before its end is visible. */
 bool vp_vmm_has_ended(const struct vp_guest_link *link, int wait_ms)
 {
 	ot_auto_close int fd = (int)syscall(SYS_pidfd_open, (pid_t)link->client.pid, 0);

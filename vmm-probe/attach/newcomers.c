@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looking for guests that start: their VMMs' processes once a second, which costs little; the whole list,
- * with engines and libvirt's domains, only when one is there that is not known. A guest that can't be
- * attached is most likely still booting, so it is tried again until it can; the reason is reported if that
- * takes long.
+ * Finds guests that start: their VMMs' processes once a second, which costs little; the whole list, with
+ * engines and libvirt's domains, only if there is an unknown one. A guest that can't be attached is most
+ * likely still booting, so it is tried again until it can be; if that takes long, the reason is reported.
  */
 #include "vmm-probe/attach/newcomers.h"
 
@@ -21,17 +20,17 @@
 #define LATER_NS  (10 * 60 * OT_NS_PER_SEC) /* … and then it is tried less often: */
 #define SELDOM_NS (10 * OT_NS_PER_SEC)
 #define REPLY_MS  3000
-#define JOINS_MAX 8 /* of one VMM: one that reboots all the time does not use up the session's places */
+#define JOINS_MAX 8 /* of one VMM: a guest that reboots all the time must not use up the session's places */
 
 /* A VMM that was seen. */
 struct vmm {
 	uint32_t pid;
-	bool known;    /* it is in the session, was handed out, or is not wanted */
+	bool known;    /* it is in the session, was returned, or does not match */
 	bool here;     /* at the last poll */
-	bool reported; /* why it can't be attached */
+	bool reported; /* the reason why it can't be attached */
 	unsigned joins;
-	uint64_t failing_ns; /* since when; 0: it was not tried */
-	uint64_t next_ns;    /* when it is tried again */
+	uint64_t failing_ns; /* time of the first attempt; 0: not tried */
+	uint64_t next_ns;    /* time of the next attempt */
 };
 
 struct vp_newcomers {
@@ -70,7 +69,7 @@ static struct vmm *find_or_add(struct vp_newcomers *n, uint32_t pid)
 	return v;
 }
 
-/* Numbers of processes are used again. */
+/* PIDs are reused. */
 static void drop_ended(struct vp_newcomers *n)
 {
 	size_t kept = 0;
@@ -93,7 +92,7 @@ static void hand_out(struct vp_newcomers *n, const struct vp_newcomer *found)
 
 /* --- a poll; in the thread ----------------------------------------------------------------------------- */
 
-/* Is there a VMM to be tried now? */
+/* Is there a VMM to try now? */
 static bool note_processes(struct vp_newcomers *n, const struct vp_qemu *qemus, size_t count, uint64_t now)
 {
 	bool any = false;
@@ -121,7 +120,7 @@ static bool is_due(struct vp_newcomers *n, uint32_t pid)
 	return due;
 }
 
-/* @err (consumed): why it is not attached; @final: nor will be. */
+/* @err (consumed): why it is not attached; @final: it never will be. */
 static void note_failure(struct vp_newcomers *n, struct vp_newcomer *found, struct ot_err *err, bool final,
 			 uint64_t took)
 {
@@ -241,7 +240,7 @@ struct ot_err *vp_newcomers_create(const struct vp_newcomers_config *config, str
 	n->links.opts = config->opts;
 	n->links.opts.progress = NULL;
 	n->links.opts.reply_ms = REPLY_MS;
-	n->links.opts.entry = VP_ENTRY_UNNEEDED; /* the session injects an engine where it needs one */
+	n->links.opts.entry = VP_ENTRY_UNNEEDED; /* the session injects an engine if it needs one */
 	pthread_mutex_init(&n->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

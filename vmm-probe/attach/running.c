@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Does the kernel that was found run yet? It may still be starting, or be left in RAM from before a reset. */
+/* Determines whether the kernel that was found runs. It may still be starting, or be left in RAM from before
+ * a reset. */
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -7,7 +8,7 @@
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/readings.h"
 
-#define TICKS   50 /* a kernel that runs has counted on after so many of these: */
+#define TICKS   50 /* a running kernel's time has advanced after so many of these: */
 #define TICK_NS 20000000
 
 static bool knows_roots(const struct vp_regs *regs, size_t nregs)

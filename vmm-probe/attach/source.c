@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guests that are read, and traced, by something other than an engine in their VMM: see backend/source.h. */
+/* Guests that are read, and traced, by a source other than an engine in their VMM: see backend/source.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

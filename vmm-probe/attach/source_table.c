@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sources that there are, see vmm-probe/backend/source.h: one line each, which names its ops
- * vp_NAME_source. */
+/* The list of sources, see vmm-probe/backend/source.h: one line each, which names its ops vp_NAME_source. */
 #include <string.h>
 
 #include "base/compiler.h"

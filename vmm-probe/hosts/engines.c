@@ -239,8 +239,8 @@ static uint64_t patience(uint64_t now, uint64_t **ret_spent)
 	return spent_ns + LEAST_NS < PATIENCE_NS ? PATIENCE_NS - spent_ns : LEAST_NS;
 }
 
-/* Until all have answered, or the common time-out. A slow engine is still found when it is attached by
- * name. */
+/* Wait until all have answered, or for the common time-out. A slow engine is still found when it is attached
+ * by name. */
 static struct ot_err *hear_all(struct engines *all)
 {
 	ot_auto_free struct pollfd *fds = calloc(all->count + 1, sizeof(*fds));

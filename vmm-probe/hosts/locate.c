@@ -127,7 +127,7 @@ static struct ot_err *places_find(struct places *p)
 	return NULL;
 }
 
-/* It can be traced, as far as is visible without changing it. */
+/* It can be traced, as far as this is known without changing it. */
 static bool is_traceable(const struct place *at)
 {
 	return at->engine || (at->vmm && at->vmm->accel != VP_ACCEL_TCG && !at->vmm->monitor);

@@ -173,7 +173,7 @@ static void judge(struct vp_machine *m, const struct vp_qemu *q)
 		snprintf(m->why, sizeof(m->why), "%s", ot_err_message(why));
 }
 
-/* What only the command line says, of one with an engine too. */
+/* Facts that only the command line has, also of a VMM with an engine. */
 static void take_start(struct vp_machine *m, const struct vp_qemu *q)
 {
 	memcpy(m->uuid, q->uuid, sizeof(m->uuid));
@@ -205,7 +205,7 @@ static struct ot_err *add_processes(struct list *list, const struct vp_qemu *qem
 	return NULL;
 }
 
-/* How a domain can be traced, by libvirt's description of its present or next start. */
+/* The way in which a domain can be traced, by libvirt's description of its present or next start. */
 static void judge_domain(struct vp_libvirt *lv, const struct vp_domain *d, struct vp_machine *m)
 {
 	ot_auto_free char *text = NULL;
@@ -260,7 +260,7 @@ static struct ot_err *add_domains(struct list *list, struct vp_libvirt *lv, cons
 	return NULL;
 }
 
-/* Mark guests with the name of a guest of higher rank: -g takes the other one. */
+/* Mark guests with the name of a guest of higher rank, which -g selects. */
 static void mark_taken(struct list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -271,7 +271,7 @@ static void mark_taken(struct list *list)
 		}
 }
 
-/* proc(5): with hidepid= other users' processes are not there. */
+/* proc(5): hidepid= hides other users' processes. */
 static void note_hidden_processes(struct list *list)
 {
 	if (access("/proc/1/cmdline", R_OK))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which kernel a guest runs, for a list: its image is found and its banner read; no symbols. */
+/* The release of a guest's kernel, for a list: its image is found and its banner read, without symbols. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -316,7 +316,7 @@ struct ot_err *vp_launched_trouble(struct vp_launched *vm, int wait_ms)
 	return ended(vm, wait_ms) ? gone(vm) : panicked(vm);
 }
 
-/* Until the engine answers. */
+/* Wait until the engine answers. */
 static struct ot_err *wait_engine(struct vp_launched *vm, const struct vp_launch_opts *opts)
 {
 	uint64_t deadline = ot_now_ns() + ANSWER_S * 1000000000ull;
@@ -463,7 +463,7 @@ void vp_launched_destroy(struct vp_launched *vm)
 		close(vm->pidfd);
 	if (vm->log >= 0)
 		close(vm->log);
-	if (*vm->socket) /* one that was killed left it */
+	if (*vm->socket) /* left behind by a killed VMM */
 		unlink(vm->socket);
 	vp_tail_destroy(vm->console);
 	free(vm);

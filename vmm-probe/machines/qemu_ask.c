@@ -30,7 +30,7 @@ static struct {
 	bool known;
 	void (*fn)(void);
 	bool scheduled;           /* the main loop will call it */
-	uint64_t asked, answered; /* questions so far; of these, the ones that a call has begun after */
+	uint64_t asked, answered; /* questions so far; of these, the ones before the last call began */
 } asked = { .lock = PTHREAD_MUTEX_INITIALIZER, .done_changed = PTHREAD_COND_INITIALIZER };
 
 static bool find(void *to, const char *name)

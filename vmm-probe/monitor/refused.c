@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Emulating instructions that a KVM refuses which itself emulates kernel mode. Only instructions that access
- * no memory: their bytes are in the exit.
+ * Emulating instructions that a KVM refuses if it emulates kernel mode itself. Only instructions without
+ * memory operands: their bytes are in the exit.
  */
 #include <string.h>
 #include <sys/ioctl.h>

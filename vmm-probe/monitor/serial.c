@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A 16550A, as far as consoles need it; console.c is its line. Input is queued. It has one level-triggered
- * interrupt line. Registers are named as in the data sheet.
+ * A 16550A, as much as consoles need; console.c is its line. Input is queued. It has one level-triggered
+ * interrupt line. Registers have the names of the data sheet.
  */
 #include <sys/ioctl.h>
 

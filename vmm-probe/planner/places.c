@@ -121,8 +121,8 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Append to @out the places at @stack that are between @from and @to. Of those that overlap, the last one
- * applies. Those that have ended are taken off the stack. */
+/* Append to @out the places on @stack that are between @from and @to. Of overlapping ones, the last one
+ * applies. Places that have ended are removed from the stack. */
 static struct ot_err *split(struct vp_place *stack, size_t *depth, uint64_t from, uint64_t to,
 			    struct vp_place_list *out)
 {
@@ -140,8 +140,8 @@ static struct ot_err *split(struct vp_place *stack, size_t *depth, uint64_t from
 	return NULL;
 }
 
-/* Make of @all, which is by start, a list in which no place overlaps another: a look-up then takes the same
- * time for any guest's tables. @whole: only of those that refuse whole functions. */
+/* Split @all, which is sorted by start, into a list without overlaps: a look-up then takes the same time for
+ * any guest's tables. @whole: only places that refuse whole functions. */
 static struct ot_err *flatten(const struct vp_place_list *all, bool whole, struct vp_place_list *out)
 {
 	uint64_t at = 0, bytes = (all->n + 1) * sizeof(struct vp_place);
@@ -204,7 +204,7 @@ void vp_places_deinit(struct vp_places *p)
 	*p = (struct vp_places){ 0 };
 }
 
-/* Why [gva, end) is refused: the last place in it. */
+/* The reason for which [gva, end) is refused: the last place in it. */
 static const char *find(const struct vp_place_list *p, uint64_t gva, uint64_t end)
 {
 	size_t n = OT_COUNT_BEFORE(p->n, i, p->list[i].start < end);

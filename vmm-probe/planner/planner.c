@@ -218,7 +218,7 @@ struct vp_verdict vp_planner_site(struct vp_planner *p, struct vp_batch_site *si
 	return by_instruction(p, site);
 }
 
-/* A probe has a few sites in processes, or far too many. */
+/* A probe has either few sites in processes, or far too many. */
 const char *vp_planner_together(struct vp_planner *p, const struct vp_batch_site *sites, uint32_t n)
 {
 	uint32_t places = 0;

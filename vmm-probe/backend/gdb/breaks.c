@@ -81,8 +81,8 @@ static void take_out_others(struct vp_gdb *gdb, const struct vp_gdb_planted *lis
 {
 	for (size_t i = 0; i < gdb->nplanted; i++) {
 		const struct vp_gdb_planted *p = &gdb->planted[i];
-		/* one that the stub refuses to remove stops the guest without use from now on; nothing more
-		 * can be done */
+		/* a breakpoint that the stub refuses to remove stops the guest in vain from now on; nothing
+		 * more can be done */
 		if (!n || !bsearch(p, list, n, sizeof(*p), by_gva))
 			ot_err_destroy(vp_gdb_break(&gdb->stub, p->kind, p->gva, false));
 	}

@@ -92,7 +92,7 @@ struct ot_err *vp_gdb_hit(struct vp_gdb *gdb, uint32_t vcpu)
 	OT_TRY(vp_gdb_read_regs(&gdb->stub, vcpu, &regs));
 	const struct vp_gdb_planted *p = vp_gdb_planted_at(gdb, regs.v[VP_REG_PC]);
 	if (!p)
-		return NULL; /* it was taken out, or is another's */
+		return NULL; /* it was removed, or belongs to another */
 	if (!gdb->parted && !is_redo(gdb, &regs))
 		vp_engine_hit(gdb->engine, vcpu, p->site, &regs);
 	return over(gdb, vcpu, p, &regs);

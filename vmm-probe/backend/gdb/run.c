@@ -175,7 +175,7 @@ static struct ot_err *resume(struct vp_gdb *gdb)
 
 /* --- the thread ----------------------------------------------------------------------------------------- */
 
-/* Until a call or a stop arrives, or the time is over (-1: never). */
+/* Wait until a call or a stop arrives, or the time is over (-1: never). */
 static void sleep_until(struct vp_gdb *gdb, uint64_t until_ns)
 {
 	struct pollfd fds[2] = { { .fd = gdb->stub.conn.fd, .events = POLLIN },

@@ -17,7 +17,7 @@
 
 #define ANCESTORS_MAX 4096
 
-/* This process's registers: those of this function. */
+/* This process's registers, in this function. */
 static uint64_t none_reg(void *backend, void *ctx, enum vp_reg reg)
 {
 	static const int8_t names[VP_NREGS] = {
@@ -67,8 +67,8 @@ static uint32_t none_nvcpus(void *backend)
 	return 1;
 }
 
-/* BEGIN runs in this process, so its user memory is this process's, as dtrace has it. The kernel
- * checks the address for us. */
+/* BEGIN runs in this process, so its user memory is this process's, as in dtrace(1). The kernel checks the
+ * address for us. */
 static bool load_own(uint64_t addr, void *dst, uint32_t len)
 {
 	struct iovec to = { dst, len }, from = { (void *)(uintptr_t)addr, len };
@@ -137,7 +137,7 @@ static uint64_t parent_of(uint64_t pid)
 	n = read(fd, stat, sizeof(stat) - 1);
 	close(fd);
 	stat[n > 0 ? n : 0] = '\0';
-	/* "PID (NAME) STATE PARENT …"; the name may have anything in it */
+	/* "PID (NAME) STATE PARENT …"; the name may contain anything */
 	const char *behind_name = strrchr(stat, ')');
 	return behind_name && strlen(behind_name) > 4 ? strtoull(behind_name + 4, NULL, 10) : 0;
 }

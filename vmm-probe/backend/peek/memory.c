@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finding the guest's RAM in the VMM, without asking the VMM, so by a guess: one of its largest mappings,
- * whole from guest address 0, or in two parts with the second at 4 GiB, as the known VMMs place it. A guess
- * is accepted if a vCPU's page table, read by it, translates the vCPU's instruction pointer and its interrupt
- * table to RAM. Guests with RAM in several pieces (NUMA nodes, pc-dimm) are not read.
+ * Finding the guest's RAM in the VMM, without asking the VMM, by guesses: one of its largest mappings,
+ * completely from guest address 0, or in two parts with the second at 4 GiB, as the known VMMs place it. A
+ * guess is accepted if a vCPU's page table, read by it, translates the vCPU's instruction pointer and its
+ * interrupt table to RAM. Guests with RAM in several pieces (NUMA nodes, pc-dimm) are not read.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -110,7 +110,7 @@ static int open_file(const struct vp_peek *peek, const struct mapping *m)
 	ot_auto_dir DIR *dir = m->shared && m->ino ? opendir(path) : NULL;
 	while (dir && (e = readdir(dir))) {
 		snprintf(path, sizeof(path), "/proc/%d/fd/%.200s", (int)peek->pid, e->d_name);
-		/* of any other kind a descriptor may be, the inode is another */
+		/* a descriptor of any other kind has another inode */
 		if (*e->d_name == '.' || stat(path, &st) || !S_ISREG(st.st_mode) || st.st_dev != m->dev ||
 		    st.st_ino != m->ino)
 			continue;
@@ -259,7 +259,7 @@ void vp_peek_use_memory(struct vp_peek *peek, const struct vp_phys *phys, struct
 	peek->memory.phys = phys;
 }
 
-/* By the vCPU's own page table: with page-table isolation it has user memory in either of its halves. */
+/* By the vCPU's own page table: with page-table isolation both halves contain user memory. */
 static struct vp_mmu *user_mmu(struct vp_peek *peek)
 {
 	const struct vp_peek_vcpu *v = peek->sampler.current;

@@ -31,8 +31,9 @@
  * KVM_RUN fails with EINTR, and enter again. */
 static const struct {
 	const char *exe;
-	int kick;            /* 0: the first real-time signal that it catches */
-	const char *threads; /* how names of vCPUs' threads begin; NULL: those that do not block the kick */
+	int kick; /* 0: the first real-time signal that it catches */
+	/* prefix of the names of vCPUs' threads; NULL: those that do not block the kick */
+	const char *threads;
 } known[] = {
 	{ "qemu-system-", SIGUSR1, NULL },
 	{ "qemu-kvm", SIGUSR1, NULL },
@@ -326,7 +327,7 @@ static struct ot_err *find_vcpus(struct vp_peek *peek)
 	return NULL;
 }
 
-/* From the VMM's own descriptors: the device of that name here may be another, or inaccessible. */
+/* From the VMM's own descriptors, because the device of that name here may be another, or inaccessible. */
 struct ot_err *vp_peek_kvm(const struct vp_peek *peek, int *ret_fd)
 {
 	char path[320];

@@ -45,7 +45,7 @@ static void on_breakpoint(unsigned int vcpu, void *udata)
 	if (ot_likely(!ot_guarded_read(&byte, udata, sizeof(byte)) || vp_native_is_breakpoint(&byte, 1)))
 		return;
 	cpu = qemu_get_cpu((int)vcpu);
-	/* Before the flush, which may be done at once and forgets where the instructions are. */
+	/* Before the flush, which may happen at once and discards the instructions' places. */
 	if (!cpu || !cpu_restore_state(cpu, in_block))
 		return;
 	drop_translations(cpu);

@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* So many different values that are not 0 are in one order at one place by no accident. */
+/* So many different values other than 0 are not in one order at one place by chance. */
 #define DIFFERENT_LEAST 6
 
 static unsigned different(const uint64_t regs[VP_NREGS_GENERAL])
@@ -22,7 +22,7 @@ static unsigned different(const uint64_t regs[VP_NREGS_GENERAL])
 	return n;
 }
 
-/* An invalid address is an error here, and no signal. */
+/* An invalid address is an error here, not a signal. */
 static bool read_any(const void *from, void *to, size_t len)
 {
 	struct iovec local = { to, len }, remote = { (void *)(uintptr_t)from, len };

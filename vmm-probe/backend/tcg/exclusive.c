@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Doing something while no vCPU executes, by QEMU's own means for that (async_safe_run_on_cpu(),
- * cpu-common.c). A vCPU that waits for something is waited for, but not for ever: QEMU may be about to end.
+ * Calling a function while no vCPU executes, by QEMU's own mechanism (async_safe_run_on_cpu(), cpu-common.c).
+ * A waiting vCPU is waited for, but not for ever: QEMU may be about to end.
  */
 #include "vmm-probe/backend/tcg/tcg.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest RAM as QEMU has laid it out: any number of memory backends, and memory that is plugged and unplugged
- * while the guest runs. The plugin API has no call for it, so the monitor is asked (machines/qemu_ask.h), on
- * QEMU's main loop. There each block is held as well, by the count that QEMU keeps of its users: one that is
- * unplugged is unmapped when the last of them lets go.
+ * Guest RAM in QEMU's layout: any number of memory backends, and memory that is plugged and unplugged while
+ * the guest runs. The plugin API has no call for it, so the monitor is asked (machines/qemu_ask.h), on QEMU's
+ * main loop. Each block is also referenced there, by QEMU's own count of its users: an unplugged one is
+ * unmapped when the last user releases it.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,20 +19,21 @@
 struct vp_tcg_layout {
 	uint64_t number;
 	struct vp_ram_range ranges[VP_RAM_RANGES_MAX];
-	void *blocks[VP_RAM_RANGES_MAX]; /* held, for each range before they were joined */
+	void *blocks[VP_RAM_RANGES_MAX]; /* references, one for each range before merging */
 	uint32_t nranges, nblocks;
 	int fds[VP_RAM_FDS_MAX];
 	uint32_t nfds;
-	struct vp_tcg_layout *next; /* in a list of those that are not in force */
+	struct vp_tcg_layout *next; /* in a list of layouts that are not in force */
 };
 
 /* The service thread's and the main loop's, under the lock. */
 static struct {
 	pthread_mutex_t lock;
-	struct vp_tcg_layout *found; /* by the main loop, for the service thread to take; NULL: none */
-	struct vp_tcg_layout *last; /* the layout in force, which is not freed while the main loop compares */
-	struct vp_tcg_layout *old;  /* such that were in force before */
-	struct vp_tcg_layout *done; /* to be let go by the main loop */
+	struct vp_tcg_layout *found; /* set by the main loop, taken by the service thread; NULL: none */
+	/* the layout in force, which is not freed during the main loop's comparison */
+	struct vp_tcg_layout *last;
+	struct vp_tcg_layout *old;  /* earlier layouts */
+	struct vp_tcg_layout *done; /* to be released by the main loop */
 	const char *trouble;
 	bool wanted;
 	uint64_t number;
@@ -106,7 +107,7 @@ static const char *read_view(const char *text, struct vp_tcg_layout *layout)
 	return trouble;
 }
 
-/* What is compared can't have been replaced by something else at the same address: it is held. */
+/* Other memory can't be at the same address, because the block is referenced. */
 static const char *read_layout(struct vp_tcg_layout **ret)
 {
 	const struct vp_tcg_layout *last;
@@ -143,7 +144,7 @@ static void on_main_loop(void)
 		return;
 	trouble = read_layout(&layout);
 	pthread_mutex_lock(&all.lock);
-	/* What came too late for its question, or this if it is not wanted any more. */
+	/* A result that arrived too late, or that is not needed any more. */
 	unused = all.wanted ? all.found : layout;
 	if (all.wanted) {
 		all.found = layout;
@@ -189,7 +190,7 @@ static struct ot_err *find(void *backend, bool patient, struct vp_ram_layout *re
 	pthread_mutex_unlock(&all.lock);
 	if (layout)
 		put_in_force(layout);
-	layout = all.last; /* which only this thread changes */
+	layout = all.last; /* only this thread changes it */
 	if (trouble || !layout)
 		return ot_err_new(OT_ERR_BUSY, "%s", trouble ? trouble : "QEMU has not answered yet");
 	*ret = (struct vp_ram_layout){ layout->ranges, layout->fds, layout->nranges, layout->nfds,

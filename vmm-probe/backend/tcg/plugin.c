@@ -69,7 +69,7 @@ static const struct vp_backend_counters tcg_counters = {
 	.read = vp_tcg_counter_read,
 };
 
-/* Without exclusive() and `ram` in a QEMU that does not export the functions for these. */
+/* In a QEMU that does not export the functions for exclusive() and `ram`, without these. */
 static struct vp_backend_ops tcg_ops = {
 	.name = "tcg",
 	.reg = op_reg,
@@ -96,8 +96,7 @@ static struct ot_err *default_socket(void)
 			     "no socket (socket=PATH gives one)");
 }
 
-/* A QEMU that can be asked where its guest's RAM is, is asked when a client comes: now its machine is not
- * complete. */
+/* A QEMU that can report its guest's RAM is asked when a client connects: its machine is not complete yet. */
 static struct ot_err *find_ram(void)
 {
 	struct vp_qemu_machine machine;

@@ -24,7 +24,7 @@ struct page {
 
 struct vp_tcg_index {
 	const struct vp_plan *plan; /* the engine's */
-	struct vp_tcg_users *users; /* NULL: it has no sites in processes */
+	struct vp_tcg_users *users; /* NULL: no sites in processes */
 	uint64_t mask;              /* of pages[]; a power of two less 1 */
 	struct page pages[];
 };
@@ -38,7 +38,7 @@ static struct page *find_page(struct vp_tcg_index *index, uint64_t number)
 {
 	uint64_t i = page_hash(number) & index->mask;
 
-	/* Ends: at most half of the table is taken. */
+	/* Ends: at most half of the table is used. */
 	while (index->pages[i].number && index->pages[i].number != number)
 		i = (i + 1) & index->mask;
 	return &index->pages[i];
@@ -113,7 +113,7 @@ void vp_tcg_on_site_with(unsigned int vcpu, void *udata, const uint64_t *state)
 	/* QEMU's rip is that of the block's beginning. */
 	v->regs.v[VP_REG_PC] = site->gva;
 	v->regs.valid = VP_REG_BIT(VP_REG_PC);
-	/* The kernel runs in 64-bit mode, where the API would give the whole registers too. */
+	/* The kernel runs in 64-bit mode, in which the API also returns complete registers. */
 	v->current = ot_likely(state == v->state) ? state : NULL;
 	uint64_t argument = ot_unlikely(site->sentinel) ? vp_tcg_reg(v, VP_REG_ARG0) : 0;
 	vp_engine_hit(engine, vcpu, site, v);

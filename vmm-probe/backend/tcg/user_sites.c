@@ -21,7 +21,8 @@
 #define PAGE_SIZE 4096u
 
 struct vp_tcg_users {
-	uint32_t first[PAGE_SIZE + 1]; /* of each offset, in sites; the next one's first is behind its last */
+	/* first site of each offset; the next offset's first follows its last */
+	uint32_t first[PAGE_SIZE + 1];
 	const struct vp_site *sites[]; /* by offset */
 };
 
@@ -82,8 +83,8 @@ static void on_user_site(unsigned int vcpu, void *udata)
 	vp_tcg_leave(v);
 }
 
-/* The bytes behind an instruction in its page distinguish the many that begin alike (push %rbp). A debugger
- * in the guest may have put a breakpoint anywhere in it. */
+/* The bytes after an instruction in its page distinguish the many that begin alike (push %rbp). A debugger in
+ * the guest may have set a breakpoint anywhere in them. */
 static bool follows(const struct vp_site *site, const uint8_t *host)
 {
 	uint8_t page[sizeof(site->bytes)];

@@ -18,7 +18,7 @@
 
 #define SNAPSHOT_NS 200000000u
 #define PAUSE_NS    500000l
-/* A vCPU in 32-bit code shows nothing: the API has half of its registers then. */
+/* A vCPU in 32-bit code is not read: the API then returns half of its registers. */
 #define TRIALS_MAX  100
 
 enum { SNAPSHOT_NONE, SNAPSHOT_WANTED, SNAPSHOT_WRITING };
