@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A confined child: rights given up one after the other, then the function, then its result. */
+/* A confined child: it gives up its rights one after the other, runs the function, and sends the result. */
 #include "vmm-probe/confined/child.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static void reset_signals(void)
 
 	for (int sig = 1; sig < NSIG; sig++)
 		(void)signal(sig, SIG_DFL);
-	/* A parent that has gone is seen by write(). */
+	/* write() detects that the parent has ended. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -38,7 +38,7 @@ static struct ot_err *give_up_rights(const struct vp_confined_job *job, pid_t pa
 	OT_TRY(vp_rights_unmap(own.result, &mapped));
 	OT_TRY(vp_rights_close(job, &own));
 	OT_TRY(vp_rights_user());
-	/* Behind the change of user, which takes it back. */
+	/* After the change of user, which resets it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parent's side of a confined job: the child is believed nothing but its end. */
+/* The parent's side of a confined job: nothing that the child sends is trusted. */
 #include "vmm-probe/confined/confined.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define CODE(name) (1u << OT_ERR_##name)
 
-/* A message of the child's may hold anything. */
+/* A message of the child's may contain anything. */
 static struct ot_err *own_error(const struct vp_confined_job *job, struct vp_confined_incoming *i)
 {
 	uint32_t kept =

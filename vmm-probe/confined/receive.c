@@ -74,8 +74,8 @@ static struct ot_err *read_some(const struct vp_confined_job *job, int in, struc
 
 /* --- answers --------------------------------------------------------------------------------------------- */
 
-/* The child may not read what it asked for: so this never waits for it. One that has closed its end has
- * probably gone, which is found out by reading. */
+/* The child may not read the reply, so this never waits for it. A child that has closed its end has probably
+ * ended, which reading detects. */
 static void send_now(int to, const struct ot_buf *message, struct vp_confined_incoming *i)
 {
 	ssize_t n = send(to, message->data, message->len, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -18,7 +18,7 @@
 #include "base/proc_map.h"
 
 #define MAPS_MAX (64u << 20)
-#define NOBODY   65534 /* the kernel's overflow id, which no distribution gives to anybody else */
+#define NOBODY   65534 /* the kernel's overflow id, which no distribution assigns to a user */
 
 /* --- descriptors and memory ------------------------------------------------------------------------------ */
 
@@ -129,8 +129,8 @@ static const int allowed[] = {
 /* Of the descriptors only the one to the parent: that of a guest's RAM may be open for writing. */
 static const int writing[] = { SCMP_SYS(write), SCMP_SYS(writev) };
 
-/* Libraries try to open files of theirs and continue without: libdw for a program's name and for further
- * debugging information. */
+/* Libraries try to open files and continue without them: libdw for a program's name and for further debugging
+ * information. */
 static const int absent[] = {
 	SCMP_SYS(open),       SCMP_SYS(openat),    SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(access),
 	SCMP_SYS(faccessat2), SCMP_SYS(faccessat), SCMP_SYS(stat),     SCMP_SYS(lstat),

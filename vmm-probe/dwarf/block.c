@@ -45,7 +45,7 @@ uint32_t vp_block_places(struct vp_block_maker *m, const struct vp_copies_place 
 
 /* --- ordering --------------------------------------------------------------------------------------------- */
 
-/* A copy with what it is ordered by. */
+/* A copy and its sort key. */
 struct entry {
 	const char *name; /* of its function */
 	uint32_t function;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a parameter is at the first instruction of a copy.
+ * The place of a parameter at the first instruction of a copy.
  *
- * Between two instructions a variable may have several values one after the other, when the compiler has made
- * the code between them disappear. GCC numbers these moments: a view is one of them, an inlined copy begins
- * at one (DW_AT_GNU_entry_view), and each entry of a list of locations is from one to another
- * (DW_AT_GNU_locviews: pairs of LEB128 numbers, in the entries' order). Without regard to them a parameter
- * that the function's first statement changes would be read as changed.
+ * Between two instructions a variable may have several values one after the other, if the compiler has
+ * removed the code between them. GCC numbers these moments: a view is one of them, an inlined copy begins at
+ * one (DW_AT_GNU_entry_view), and each entry of a list of locations is from one to another
+ * (DW_AT_GNU_locviews: pairs of LEB128 numbers, in the entries' order). Without them a parameter that the
+ * function's first statement changes would be read as changed.
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #include "vmm-probe/dwarf/reader_internal.h"
 
-/* The views of a list's entries, as far as they are read; at NULL: it has none, all are 0. */
+/* The views of a list's entries, up to the reader's position; at NULL: it has none, all are 0. */
 struct views {
 	const uint8_t *at, *end;
 };
@@ -56,7 +56,7 @@ static bool find_views(struct vp_dwarf_reader *r, Dwarf_Die *die, struct views *
 	return true;
 }
 
-/* The expression that holds at @pc, @view. */
+/* The expression that is valid at @pc, @view. */
 static bool find_expression(struct vp_dwarf_reader *r, Dwarf_Die *die, Dwarf_Attribute *attr, Dwarf_Addr pc,
 			    uint64_t view, Dwarf_Op **ret, size_t *ret_n)
 {

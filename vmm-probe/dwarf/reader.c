@@ -20,7 +20,7 @@ static struct ot_err *broken(const char *what)
 
 /* --- one copy --------------------------------------------------------------------------------------------- */
 
-/* An address in the image, as a copy has it. */
+/* An address in the image, in the form of a copy's. */
 static bool in_image(const struct vp_dwarf_reader *r, Dwarf_Addr addr)
 {
 	return addr >= r->base && addr - r->base < UINT32_MAX;
@@ -56,7 +56,7 @@ static bool add_ranges(struct vp_dwarf_reader *r, Dwarf_Die *die, struct vp_copi
 	return true;
 }
 
-/* DW_AT_entry_pc, or where its code begins. */
+/* DW_AT_entry_pc, or the start of its code. */
 static bool entry_of(Dwarf_Die *die, Dwarf_Addr first, Dwarf_Addr *ret)
 {
 	Dwarf_Attribute attr;
@@ -161,7 +161,8 @@ static struct ot_err *add_found(struct vp_dwarf_reader *r, Dwarf_Die *die)
 
 /* --- the walk --------------------------------------------------------------------------------------------- */
 
-/* What may hold copies: functions that exist (an abstract one has no copies with addresses), and blocks. */
+/* Entries that may contain copies: functions with code (an abstract one has no copies with addresses), and
+ * blocks. */
 static bool is_inside(Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);

@@ -93,7 +93,7 @@ static bool in_copy(const struct vp_dwarf_reader *r, const struct vp_dwarf_found
 	return false;
 }
 
-/* Is it in the function's own code, and in no copy there? */
+/* Is it in the function's own code, outside of copies? */
 static bool in_body(const struct vp_dwarf_reader *r, const struct row *row)
 {
 	for (size_t i = 0; i < count_found(&r->bodies_here); i++) {
@@ -168,7 +168,7 @@ static void each_row(struct vp_dwarf_reader *r, Dwarf_Lines *lines, size_t nline
 	}
 }
 
-/* What was added for a function whose rows say nothing is taken back. */
+/* Copies added for a function whose rows are ambiguous are removed. */
 static void drop_one_lines(struct vp_dwarf_reader *r, size_t first_copy)
 {
 	struct vp_copies_function *functions = (void *)r->maker.functions.data;

@@ -343,8 +343,7 @@ bool vp_inject_states_read(pid_t pid, struct vp_inject_states *ret)
 
 /* --- detach ------------------------------------------------------------------------------------------ */
 
-/* Checks nothing but the library, so that a process can be detached from that has since been stopped or is
- * traced. */
+/* Checks only the library, so that a process can be detached from that was stopped or traced since. */
 struct ot_err *vp_inject_detach(pid_t pid)
 {
 	struct vp_hook_control control;

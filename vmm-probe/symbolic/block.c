@@ -17,10 +17,10 @@ struct walk {
 	uint32_t work;
 };
 
-/* Where a path has got to. */
+/* The present position of a path. */
 struct path {
 	struct vp_state state;
-	uint64_t pc, back; /* back: where an entered function returns to; 0: in none */
+	uint64_t pc, back; /* back: the return address of an entered function; 0: none entered */
 	uint64_t inner, entered, call;
 	unsigned length, forks;
 };
@@ -80,8 +80,8 @@ static void join(struct walk *w, const struct vp_expr *when, const struct vp_blo
 	ret->exact = ret->exact && ret->when;
 }
 
-/* Is the condition known to hold, or not to, whenever the event happens? The kernel tests before it that the
- * CPU is online, and that there are functions to call. */
+/* Is the condition known to be true, or false, whenever the event happens? Before it, the kernel tests that
+ * the CPU is online, and that there are functions to call. */
 static bool is_decided(struct walk *w, const struct vp_step *step, bool *ret)
 {
 	const struct vp_expr *when = step->when;

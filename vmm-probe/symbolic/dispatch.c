@@ -4,7 +4,7 @@
 
 #define STEPS_MAX 256u /* a tree of 512 cases is some 10 comparisons deep, with two branches each */
 
-/* Where @p step leads from @p pc; 0: unknown. */
+/* The address to which @p step at @p pc leads; 0: unknown. */
 static uint64_t follow(const struct vp_dispatch *d, uint64_t pc, const struct vp_step *step, bool *ret_called)
 {
 	uint64_t taken;

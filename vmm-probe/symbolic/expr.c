@@ -136,8 +136,8 @@ static bool fits(const struct vp_expr *e, unsigned size)
 	}
 }
 
-/* What of @e decides its low @size bytes: without extensions, and without the rest of a register of which a
- * part was written. */
+/* The part of @e that determines its low @size bytes: without extensions, and without the rest of a partly
+ * written register. */
 static const struct vp_expr *low_part(const struct vp_expr *e, unsigned size)
 {
 	uint64_t kept;

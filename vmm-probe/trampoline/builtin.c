@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a DIF object reads. Memory that is certain to be mapped: the running task's own structure, which no
- * one frees while it runs, and the part of each CPU's per-CPU area that the kernel's image laid out. Nothing
- * behind a pointer that is read there.
+ * The loads of a DIF object: memory that is certain to be mapped. This is the running task's own structure,
+ * which is not freed while it runs, and the part of each CPU's per-CPU area that the kernel's image laid out;
+ * nothing behind a pointer read there.
  */
 #include "vmm-probe/arch/regs.h"
 #include "vmm-probe/trampoline/walk.h"

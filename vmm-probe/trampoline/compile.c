@@ -42,7 +42,7 @@ static void land(struct vp_tramp_maker *m, uint32_t first)
 
 /* --- all in place ---------------------------------------------------------------------------- */
 
-/* How far a trampoline has got. */
+/* The present state of a trampoline. */
 struct end {
 	uint32_t nops, ncells, data_used;
 	bool full;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the flags say of the values that they came from. */
+/* Derives conditions on values from the flags that they set. */
 #include "vmm-probe/arch/x86/code/condition.h"
 
 static const struct vp_expr *compare(struct vp_exprs *exprs, const struct vp_flags *f, enum vp_expr_op op,

@@ -45,7 +45,7 @@ static void *take_zeroed(size_t n, size_t size)
 	return p ? memset(p, 0, whole) : NULL;
 }
 
-/* libcapstone has no call of it while it is opened. */
+/* libcapstone does not call it while it is opened. */
 static void *resize(void *p, size_t size)
 {
 	return is_reserved(p) ? NULL : realloc(p, size);
@@ -82,7 +82,7 @@ struct ot_err *vp_x86_disassembler_open(bool detail, struct vp_disassembler *ret
 	cs_opt_mem memory = { take, take_zeroed, resize, give_back, vsnprintf };
 	struct vp_disassembler d = { 0 };
 
-	pthread_mutex_lock(&turn); /* guests that join are attached by a thread of their own */
+	pthread_mutex_lock(&turn); /* guests that join are attached in a separate thread */
 	cs_option(0, CS_OPT_MEM, (size_t)&memory);
 	reserve.used = 0;
 	reserve.opening = true;

@@ -57,7 +57,7 @@ static const uint16_t parts[16][5] = {
 
 enum part { PART_8, PART_4, PART_2, PART_1, PART_HIGH };
 
-/* Which part of which general register @id is. False: none. */
+/* The general register, and the part of it, that @id names. False: none. */
 static bool find_part(unsigned id, unsigned *ret_reg, enum part *ret_part)
 {
 	for (unsigned r = 0; id && r < OT_ARRAY_SIZE(parts); r++)
@@ -167,8 +167,8 @@ static const struct vp_expr *source(const struct run *run, const cs_x86_op *op)
 	}
 }
 
-/* A counter of this CPU (of preemption, of nested calls) is no argument of anything: such writes do not make
- * the rest of memory unknown. What is read of per-CPU memory is `current` and the CPU's number. */
+/* A counter of this CPU (of preemption, of nested calls) is not an argument: writes to it do not make the
+ * rest of memory unknown. The only values read from per-CPU memory are `current` and the CPU's number. */
 static void destination(const struct run *run, const cs_x86_op *op, const struct vp_expr *value)
 {
 	if (op->type == X86_OP_REG)
@@ -449,7 +449,7 @@ static bool test(const struct run *run)
 	}
 }
 
-/* False: not one that is known. */
+/* False: not a known instruction. */
 static bool compute(const struct run *run)
 {
 	enum vp_expr_op op;
@@ -484,7 +484,7 @@ static bool compute(const struct run *run)
 	}
 }
 
-/* What an instruction that is not known may write becomes unknown. */
+/* Everything that an unknown instruction may write becomes unknown. */
 static void forget(const struct executor *x, const struct run *run)
 {
 	cs_regs read, written;

@@ -62,7 +62,7 @@ static bool memory(const uint8_t *p, unsigned len, unsigned at, uint8_t rex, str
 			size = 4;
 		}
 	} else if (rm == 5 && !mod) {
-		ret->has_base = false; /* from the next instruction on: the caller knows where that is */
+		ret->has_base = false; /* relative to the next instruction, whose address the caller knows */
 		size = 4;
 	}
 	ret->base = (enum vp_reg)(rm | (rex & REX_B ? 8u : 0));

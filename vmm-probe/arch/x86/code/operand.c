@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define LEGACY   8u /* registers that have names; those behind have numbers */
+#define LEGACY   8u /* registers with names; later ones have numbers */
 #define NUMBERED 16u
 
 static const char not_understood[] = "it is not understood";
@@ -20,7 +20,7 @@ static const char by_loader[] = "only the loader knows its address (@)";
 static const char no_register[] = "it is in a register without an integer (%xmm0, %st)";
 static const char short_address[] = "its address has less than 64 bits";
 
-/* What is left of the text. */
+/* The rest of the text. */
 struct reader {
 	const char *at, *end;
 };
@@ -47,7 +47,7 @@ static void skip_spaces(struct reader *r)
 		r->at++;
 }
 
-/* Is @p c next? Then it is behind. */
+/* Is @p c next? Then skip it. */
 static bool take(struct reader *r, char c)
 {
 	skip_spaces(r);
@@ -102,7 +102,7 @@ static bool find_legacy(const struct name *n, struct vp_asm_operand *ret)
 	return false;
 }
 
-/* r8 to r15, with d, w or b (and l, as AMD writes that) behind it. */
+/* r8 to r15, with the suffix d, w or b (or l, AMD's form). */
 static bool find_numbered(const struct name *n, struct vp_asm_operand *ret)
 {
 	unsigned number = 0;
@@ -120,7 +120,7 @@ static bool find_numbered(const struct name *n, struct vp_asm_operand *ret)
 	return ret->size != 8 || !suffix;
 }
 
-/* The register whose name is next, its % is behind. */
+/* The register whose name is next, after its %. */
 static const char *read_register(struct reader *r, struct name *ret_name, struct vp_asm_operand *ret)
 {
 	const char *start = r->at;
@@ -243,7 +243,7 @@ static const char *read_index(struct reader *r, struct vp_asm_operand *ret)
 	return NULL;
 }
 
-/* Behind the parenthesis. A symbol relative to rip is the symbol: what is added is counted from it. */
+/* After the parenthesis. A symbol relative to rip is the symbol: offsets count from it. */
 static const char *read_parentheses(struct reader *r, struct vp_asm_operand *ret)
 {
 	struct vp_asm_operand base = { 0 };
