@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The compiler as its users see it: a session, and one text after another through the passes. */
+/* The compiler's interface: a session, and one text after another through the passes. */
 #include "dif/lang/compile.h"
 
 #include <stdlib.h>
@@ -89,7 +89,7 @@ void dif_compiler_destroy(struct dif_compiler *comp)
 	free(comp); /* the first member of the allocation */
 }
 
-/* The array @old of @n elements with @add more behind it, in the program's arena. */
+/* The array @old of @n elements with @add more at its end, in the program's arena. */
 static void *extended(struct dif_compiler *c, const void *old, size_t n, const void *more, size_t add,
 		      size_t elem)
 {

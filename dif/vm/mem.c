@@ -10,7 +10,7 @@ uint8_t *dif_mem_writable(struct dif_vm *vm, uint64_t addr, uint64_t len)
 
 	if (!dif_window_has(addr) || seg >= DIF_NSEGS || !vm->seg[seg].writable)
 		return NULL;
-	/* Of dynamic variables only values may be written, not the links between cells. */
+	/* In dynamic variables only values may be written, not the links between cells. */
 	if (seg == DIF_SEG_DYNVARS && !dif_dynvars_is_value(vm->dynvars, addr & 0xffffffffffull, len))
 		return NULL;
 	return dif_mem_window(vm, addr, len);

@@ -26,7 +26,7 @@ uint64_t dif_subr_copyin(struct dif_vm *vm)
 	return dif_mem_load(vm, dif_arg(vm, 0), mem, size, true) ? addr : 0;
 }
 
-/* With a second argument, at most so many bytes, and a NUL. */
+/* With a second argument, at most that many bytes, and a NUL. */
 uint64_t dif_subr_copyinstr(struct dif_vm *vm)
 {
 	struct dif_vm_priv *p = vm->priv;

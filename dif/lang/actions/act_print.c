@@ -9,7 +9,7 @@
 
 static void layout(struct dif_compiler *c, struct dif_type *type, struct ot_buf *out, int depth);
 
-/* Behind the parameters that begin at @at: their closing parenthesis. */
+/* Skip the parameters that begin at @at, with their closing parenthesis. */
 static size_t skip_params(const struct ot_buf *name, size_t at)
 {
 	unsigned open = 0;
@@ -39,8 +39,8 @@ static size_t untagged(const char *name, size_t at)
 	return 0;
 }
 
-/* The name as data shows it: a function without its parameters, "int (*)()"; a blank in place of the
- * tag that a struct has not. */
+/* The name in printed data: a function without its parameters, "int (*)()"; a blank in place of a missing
+ * struct tag. */
 static void typename_of(struct dif_type *type, struct ot_buf *out)
 {
 	struct ot_buf name = { 0 };

@@ -12,7 +12,7 @@
 
 /* --- conversions and types ------------------------------------------------------------------- */
 
-/* How many bytes a size prefix asks for; 0: any. */
+/* The size in bytes that a size prefix requires; 0: any. */
 static uint64_t prefix_size(const struct dif_conv *cv)
 {
 	if (!strcmp(cv->size, "h"))
@@ -116,10 +116,10 @@ static bool parse_format(struct dif_compiler *c, const struct dif_node *call, co
 
 struct arguments {
 	struct dif_node *next;
-	unsigned n; /* taken so far, the format counted */
+	unsigned n; /* arguments consumed so far, with the format */
 };
 
-/* What a conversion takes, for messages. */
+/* The argument types of a conversion, for messages. */
 static const char *prototype(const struct dif_conv *cv)
 {
 	static const char xint[] = "char, short, int, long, or long long", *const fp[] = {
@@ -352,12 +352,12 @@ static bool same_keys(struct dif_compiler *c, const struct dif_node *call, const
 	return true;
 }
 
-/* What conversions take: the keys from left to right, those with @ a value instead. */
+/* The arguments of conversions: the keys from left to right, with @ a value instead. */
 struct printa {
 	struct dif_compiler *c;
 	const struct dif_node *call;
 	const struct dif_ident *agg;
-	uint32_t key;    /* keys taken so far */
+	uint32_t key;    /* keys consumed so far */
 	uint32_t number; /* of the conversion, from 1 on */
 };
 

@@ -19,7 +19,7 @@ static bool positive(const struct dif_node *n, int64_t max, int64_t *ret)
 	return dif_act_const(n, ret) && *ret > 0 && *ret <= max;
 }
 
-/* The frames of an action that asks for @frames, 0 for those of its option, under maxframes. */
+/* The frames of an action with @frames, 0 for those of its option, limited by maxframes. */
 static uint64_t frames_of(struct dif_compiler *c, int64_t frames, uint64_t option)
 {
 	uint64_t most = c->opts->maxframes;

@@ -83,8 +83,8 @@ static struct dif_object *predicate(struct dif_compiler *c, struct dif_node *n)
 	return dif_cg_object(c, n, &ret);
 }
 
-/* Whether it assigns, so that it may be the first to use a variable that the body then reads. The parser
- * bounds the depth. */
+/* Does it assign, so that it may be the first use of a variable that the body then reads? The parser bounds
+ * the depth. */
 static bool assigns(const struct dif_node *n)
 {
 	if (!n)
@@ -137,7 +137,7 @@ static bool forgive(struct dif_compiler *c)
 	return true;
 }
 
-/* Did an unknown name end the compilation? Then forget that it did. */
+/* Did an unknown name end the compilation? Then clear the error. */
 static bool forgive_unknown(struct dif_compiler *c)
 {
 	const char *tag = c->diag.first.tag;
@@ -263,7 +263,7 @@ static bool compile_pieces(struct dif_compiler *c, const struct dif_parsed_claus
 	return !c->diag.failed;
 }
 
-/* For the names that it defines, which other clauses may use: in this world it may well be in error. */
+/* For the names that it defines, which other clauses may use, although it may be in error for this kernel. */
 static bool compile_elsewhere(struct dif_compiler *c, const struct dif_parsed_clause *pc,
 			      const struct dif_probedesc *desc)
 {
@@ -289,7 +289,7 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 		return compile_elsewhere(c, pc, desc);
 	if (c->clause->is_split)
 		return compile_split(c, pc, desc);
-	if (pc->uses_args) /* something else at each description: cook a copy */
+	if (pc->uses_args) /* it differs for each description: cook a copy */
 		code = copied(c, &code);
 	return !c->diag.failed && compile_pieces(c, pc, desc, &code);
 }

@@ -65,7 +65,7 @@ static bool is_translated(struct dif_compiler *c, const struct dif_probe_info *p
 	return false;
 }
 
-/* Of a provider's own types an args[n] is known where every probe has it alike; of the kernel's, where the
+/* An args[n] of a provider's own type is known if every probe has the same one; of a kernel's type, if the
  * probes agree in all. */
 static bool see_probe(void *arg, const struct dif_probe_info *probe)
 {
@@ -116,7 +116,7 @@ bool dif_match_failed(struct dif_compiler *c, struct ot_err *err, uint32_t line)
 	return false;
 }
 
-/* "nfsv3": a provider of another system's kernel, taken for a program's. */
+/* "nfsv3": a provider of another system's kernel, mistaken for a program's. */
 static void hint_numbered(struct dif_compiler *c, const char *provider)
 {
 	size_t len = strlen(provider), letters = len;
@@ -128,7 +128,7 @@ static void hint_numbered(struct dif_compiler *c, const char *provider)
 			 (int)letters, provider, provider + letters);
 }
 
-/* What may be meant, and that the clause's other probes can do without this one. */
+/* Suggest a name, and that the clause's other probes can be used without this one. */
 static void hint_none(struct dif_compiler *c, const struct dif_parsed_clause *pc,
 		      const struct dif_probedesc *desc)
 {
@@ -196,13 +196,13 @@ bool dif_match_needs_one(const struct dif_compiler *c)
 	return c->opts->anydefs && !c->opts->zdefs && c->world->match;
 }
 
-/* The description that was matched last gets no clause. */
+/* The last matched description gets no clause. */
 bool dif_match_pass_over(const struct dif_compiler *c)
 {
 	return dif_match_needs_one(c) && !c->clause->nprobes && !c->clause->is_elsewhere;
 }
 
-/* Option anydefs, and no description matched: all of them, and why those that are refused are. */
+/* Option anydefs, and no description matched: list all of them, with the reasons for refused ones. */
 bool dif_match_none(struct dif_compiler *c, const struct dif_parsed_clause *pc)
 {
 	struct ot_buf text = { 0 };
@@ -235,7 +235,7 @@ static bool field_matches(const char *pattern, const char *text)
 	return !*pattern || !strcmp(pattern, text);
 }
 
-/* Does another description of the clause mean that too? Of several that were renamed the last does. */
+/* Does another description of the clause select that too? Of several renamed ones the last one does. */
 static bool is_repeated(const struct said *said, size_t n, size_t i)
 {
 	const struct dif_probedesc *is = &said[i].desc;

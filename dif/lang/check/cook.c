@@ -26,7 +26,7 @@ static bool is_text(struct dif_compiler *c, struct dif_type *to, const struct di
 	       dif_type_same(c, element, c->types->char_);
 }
 
-/* A string for which the program keeps a place, and which may be NULL there. */
+/* A string with a place in the program, where it may be NULL. */
 static bool is_stored_string(struct dif_compiler *c, const struct dif_node *n)
 {
 	return dif_is_string(c, n->type) && n->kind == DIF_N_VAR && n->is_writable;
@@ -159,8 +159,8 @@ static struct dif_node *cook(struct dif_compiler *c, struct dif_node *n)
 	return n;
 }
 
-/* A variable that has an address of user space, by its type. Of other nodes the mark may mean where their
- * value is loaded from: each sets it by itself. */
+/* A variable that has an address of user space, by its type. For other nodes the mark may describe the place
+ * from which their value is loaded: each sets it itself. */
 static void mark_userland(struct dif_compiler *c, struct dif_node *n)
 {
 	if (n->kind == DIF_N_VAR && dif_is_pointer(c, n->type) && dif_base(c, n->type)->is_userland)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Assignments, and which values go into which types. */
+/* Assignments, and the compatibility of values and types. */
 #include <string.h>
 
 #include "dif/lang/check/cook.h"
@@ -67,7 +67,7 @@ static struct dif_node *incompatible(struct dif_compiler *c, struct dif_node *n)
 
 /* --- x = e ------------------------------------------------------------------------------------ */
 
-/* The type that an assigned value has; a translated struct is assigned member by member. */
+/* The type of an assigned value; a translated struct is assigned member by member. */
 static struct dif_type *value_type(const struct dif_node *r)
 {
 	return r->kind == DIF_N_XLATE && r->op == DIF_O_DOT ? r->right->type : r->type;

@@ -105,8 +105,8 @@ static uint64_t fold(enum dif_oper op, uint64_t a, uint64_t b, bool is_signed)
 	}
 }
 
-/* Both sides constant: the result is. @operands is the type in which it is calculated; as at run time all 64
- * bits of the result are kept, for any type, until a cast or a record narrows it. */
+/* Both sides are constant, and so is the result. @operands is the type of the calculation; as at run time all
+ * 64 bits of the result are kept, for any type, until a cast or a record narrows it. */
 static struct dif_node *try_fold(struct dif_compiler *c, struct dif_node *n, struct dif_type *operands)
 {
 	if (n->left->kind != DIF_N_INT || n->right->kind != DIF_N_INT)
@@ -258,7 +258,7 @@ static struct dif_node *cook_comma(struct dif_node *n)
 	return n;
 }
 
-/* The operators whose result says nothing of an operand but whether it is 0, or the other one. */
+/* Operators whose result depends only on whether an operand is 0, or is the other one. */
 static bool only_tests(enum dif_oper op)
 {
 	return op == DIF_O_EQ || op == DIF_O_NE || op == DIF_O_LAND || op == DIF_O_LOR || op == DIF_O_LXOR;

@@ -149,7 +149,7 @@ struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n)
 	n->ident = id;
 	if (id->kind == DIF_ID_SUBR)
 		return cook_subr(c, n, id->func);
-	/* arguments of the others are cooked by who understands them (actions/) */
+	/* arguments of the others are cooked in actions/ */
 	n->type = c->types->void_;
 	return id->kind == DIF_ID_AGGFUNC || dif_call_count(c, n, id->func) ? n : NULL;
 }

@@ -10,7 +10,7 @@ static const char *scope_text(enum dif_name_scope scope)
 	return scope == DIF_NAME_SELF ? "self->" : scope == DIF_NAME_THIS ? "this->" : "";
 }
 
-/* What a new variable of a value of @type shall have: arrays of characters become strings. */
+/* The type of a new variable with a value of @type: arrays of characters become strings. */
 static struct dif_type *variable_type(struct dif_compiler *c, struct dif_type *type)
 {
 	if (dif_is_array(c, type) && dif_is_stringlike(c, type))
@@ -78,7 +78,7 @@ static struct dif_node *unresolved(struct dif_compiler *c, struct dif_node *n, c
 	return NULL;
 }
 
-/* Take a name with a backquote apart. *ret_module: NULL: any. False: memory. */
+/* Split a name with a backquote. *ret_module: NULL: any. False: out of memory. */
 static bool split_symbol(struct dif_compiler *c, const char *text, const char **ret_module,
 			 const char **ret_name, bool *ret_is_user)
 {
@@ -106,7 +106,7 @@ bool dif_has(struct dif_compiler *c, const struct dif_node *n)
 	       c->world->find_symbol(c->world->env, module, name, &sym);
 }
 
-/* `name, mod`name and names declared extern; with two backquotes a symbol of user space, of which none is
+/* `name, mod`name and names declared extern; two backquotes name a symbol of user space, of which none is
  * known */
 static struct dif_node *cook_symbol(struct dif_compiler *c, struct dif_node *n, struct dif_ident *ext)
 {

@@ -110,9 +110,9 @@ static struct dif_node *cook_builtin_array(struct dif_compiler *c, struct dif_no
 }
 
 /*
- * The elements that a subscript of @array may name; 0: any. An array of the kernel's with one element is
- * often the first of many, and so is one in a struct of the program's; an index that is only known when the
- * clause fires is compared for memory of D, because the next variable lies behind it.
+ * The number of elements that a subscript of @array may name; 0: any. A kernel's array with one element is
+ * often the first of many, and so is one in a struct of the program's. An index that is known only when the
+ * clause fires is checked for D's memory, because the next variable follows it.
  */
 static uint64_t length_to_check(struct dif_compiler *c, const struct dif_node *array, bool is_constant)
 {
@@ -146,7 +146,7 @@ static struct dif_node *cook_subscript(struct dif_compiler *c, struct dif_node *
 	return dif_cook(c, dif_node_op1(c, DIF_O_DEREF, sum));
 }
 
-/* A name that nothing was assigned to yet, read by [ ]: it would have been an associative array. */
+/* A name without an assignment yet, read by [ ]: it would have been an associative array. */
 static struct dif_node *undefined_array(struct dif_compiler *c, struct dif_node *name)
 {
 	static const char *const scopes[] = { "", "self->", "this->" };

@@ -96,7 +96,7 @@ static struct dif_node *mutex(struct dif_compiler *c, uint32_t subr, struct dif_
 	case DIF_SUBR_mutex_owner:
 		return owner_of(c, lock, at);
 	default:
-		/* a struct mutex may sleep or spin; the lock is read all the same */
+		/* a struct mutex may sleep or spin; the lock is read in either case */
 		return op2(c, DIF_O_COMMA, word(c, lock, at),
 			   number(c, subr == DIF_SUBR_mutex_type_adaptive));
 	}
@@ -185,7 +185,7 @@ static bool add_path_offsets(struct dif_compiler *c, struct dif_node *call)
 
 /* --- what calls mean -------------------------------------------------------------------------- */
 
-/* @n in place of @call, if it could be written out. */
+/* @n in place of @call, if it could be expanded. */
 static struct dif_node *meaning(struct dif_compiler *c, struct dif_node *call, struct dif_node *n)
 {
 	if (c->diag.failed)

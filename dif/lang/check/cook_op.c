@@ -12,8 +12,8 @@ static struct dif_node *op_error(struct dif_compiler *c, struct dif_node *n, enu
 			need);
 }
 
-/* A thread- or clause-local variable that nothing was assigned to yet becomes an int64_t, an array's element
- * of any scope too. */
+/* A thread- or clause-local variable without an assignment yet becomes an int64_t, as does an array's element
+ * of any scope. */
 static struct dif_node *cook_operand(struct dif_compiler *c, struct dif_node *n)
 {
 	bool is_local = n->kind == DIF_N_IDENT && n->scope != DIF_NAME_GLOBAL;
@@ -227,7 +227,7 @@ struct dif_node *dif_cook_op1(struct dif_compiler *c, struct dif_node *n)
 	}
 }
 
-/* The type of a ?: whose arms are these; NULL: they don't go together. */
+/* The type of a ?: with these arms; NULL: they are incompatible. */
 static struct dif_type *arms_type(struct dif_compiler *c, struct dif_node *a, struct dif_node *b)
 {
 	if (dif_is_int(c, a->type) && dif_is_int(c, b->type))
@@ -268,7 +268,7 @@ static bool check_arms(struct dif_compiler *c, struct dif_node *n)
 
 struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n)
 {
-	/* the other arm is for kernels that have other members: it need not have a meaning here */
+	/* the other arm is for kernels with other members: it need not be valid here */
 	if (n->left->kind == DIF_N_HAS)
 		return dif_cook(c, dif_has(c, n->left) ? n->right : n->third);
 	n->left = dif_cook(c, n->left);

@@ -100,7 +100,7 @@ bool dif_define_inline(struct dif_compiler *c, const struct dif_parsed_inline *i
 
 	if (d->is_assoc && !set_params(c, &def, d))
 		return false;
-	/* args[] has no type away from a probe: such a body is checked where it is used */
+	/* args[] has no type without a probe: such a body is checked where it is used */
 	if (!def.uses_args && !check_body(c, &def))
 		return false;
 	struct dif_node *body = fold_body(c, &def);

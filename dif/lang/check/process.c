@@ -37,7 +37,7 @@ static bool name_ok(const char *name)
 	return !*end;
 }
 
-/* What the pid provider would say of the fields. */
+/* The pid provider's errors about the fields. */
 static bool check_fields(struct dif_compiler *c, const struct dif_probedesc *desc, uint32_t line)
 {
 	if (!strcmp(desc->function, "-")) {
@@ -78,7 +78,7 @@ bool dif_check_process(struct dif_compiler *c, const struct dif_probedesc *desc,
 	}
 	if (!c->world->has_process(c->world->env, pid))
 		return dif_fail(c, DIF_D_PROC_GRAB, line, "failed to grab process %lld", pid);
-	/* another provider may come with a program that has one: that is no error, but has no probes */
+	/* another provider may appear with a program that has one: that is not an error, but has no probes */
 	if (strncmp(desc->provider, "pid", 3) != 0 || desc->provider + 3 != digits)
 		return true;
 	return check_fields(c, desc, line) &&

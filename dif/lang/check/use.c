@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A clause uses a name: how stable the clause is then, and -x amin. */
+/* A clause uses a name: the effect on the clause's stability, and -x amin. */
 #include "dif/lang/check/cook.h"
 
 bool dif_use(struct dif_compiler *c, struct dif_attribute attr, const char *what, const char *name,

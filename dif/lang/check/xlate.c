@@ -132,7 +132,7 @@ struct dif_node *dif_cook_xlate(struct dif_compiler *c, struct dif_node *n)
 	if (!find_xlator(c, n->left, out))
 		return dif_fail(c, DIF_D_XLATE_NONE, n->line, "cannot translate from \"%s\" to \"%s\"",
 				dif_type_text(c, n->left->type), dif_type_text(c, n->type));
-	/* as a whole the value exists nowhere: only its members do */
+	/* the value does not exist as a whole: only its members do */
 	n->right = dif_node_new(c, DIF_N_TYPE);
 	if (!n->right)
 		return NULL;
@@ -284,7 +284,7 @@ static struct dif_node *translate(struct dif_compiler *c, struct dif_node *n, co
 	return dif_cook_xlate(c, x);
 }
 
-/* About the description as it was written. */
+/* For the description in its original text. */
 static struct dif_node *args_out_of_range(struct dif_compiler *c, uint32_t line, long long index)
 {
 	struct ot_buf desc = { 0 };

@@ -121,7 +121,7 @@ static const struct option options[] = {
 	{ "lazyload", SAID, BEFORE_START, 0 },
 	{ "linkmode", A_WORD, BEFORE_START, 0, "kernel|primary|dynamic|static" },
 	{ "linktype", A_WORD, BEFORE_START, 0, "elf|dof" },
-	{ "nolibs", FLAG, BEFORE_START, FIELD(nolibs) }, /* by then they are there */
+	{ "nolibs", FLAG, BEFORE_START, FIELD(nolibs) }, /* they are known by then */
 	{ "pgmax", A_COUNT, BEFORE_START, 0 },
 	{ "pspec", FLAG, BEFORE_START, FIELD(pspec) },
 	{ "strip", SAID, BEFORE_START, 0 },
@@ -403,14 +403,14 @@ static struct ot_err *parse_version(const char *value, uint32_t *version)
 	return NULL;
 }
 
-/* What a number is that was given without its value. */
+/* The value of a numeric option without one. */
 static struct ot_err *zero(uint64_t *field)
 {
 	*field = 0;
 	return NULL;
 }
 
-/* An option that is accepted, but has no field: only its value is checked. */
+/* An option that is accepted, but not stored: only its value is checked. */
 static struct ot_err *check_unused(const struct option *o, const char *value)
 {
 	uint64_t size;
@@ -522,7 +522,7 @@ struct ot_err *dif_options_set(struct dif_options *opts, const char *name, const
 	return ot_map_puts(&opts->set, name, (void *)text) ? NULL : ot_err_nomem();
 }
 
-/* What may stand behind "name="; NULL: its own message says it. */
+/* The valid values after "name="; NULL: its own message names them. */
 static const char *values_of(const struct option *o)
 {
 	static const char *const texts[] = {

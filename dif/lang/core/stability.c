@@ -30,7 +30,7 @@ const char *dif_class_text(uint8_t class)
 	return class < OT_ARRAY_SIZE(classes) ? classes[class] : "Unknown";
 }
 
-/* Which of @names the @len characters at @s are; -1: none. */
+/* The index in @names of the @len characters at @s; -1: none. */
 static int find(const char *const *names, size_t n, const char *s, size_t len)
 {
 	for (size_t i = 0; i < n; i++)

@@ -24,9 +24,9 @@ static enum dif_op var_op(const struct dif_ident *id, bool store)
 }
 
 /*
- * An element of an array, or a thread's variable, that nothing was stored in yet has no address. One that
- * holds a struct is wanted by its address, to load or to store a member, so that it comes into being here,
- * all zeros. The tuple is still in place.
+ * An element of an array, or a thread's variable, without a stored value has no address. One that holds a
+ * struct is needed by its address, to load or to store a member, so it is created here, all zeros. The tuple
+ * is still in place.
  */
 static void fault_in(struct dif_cg *cg, const struct dif_node *n, int reg)
 {
@@ -119,7 +119,7 @@ static enum dif_op store_op(uint64_t size)
 	return size == 1 ? DIF_OP_stb : size == 2 ? DIF_OP_sth : size == 4 ? DIF_OP_stw : DIF_OP_stx;
 }
 
-/* What there is of a string, and its NUL if @size has room for that too. */
+/* The bytes of a string, and its NUL if it fits into @size. */
 static void store_string(struct dif_cg *cg, int value, int addr, uint64_t size)
 {
 	uint32_t full = dif_label(&cg->as), fits = dif_label(&cg->as);
@@ -141,7 +141,7 @@ static void store_string(struct dif_cg *cg, int value, int addr, uint64_t size)
 	dif_reg_free(cg, len);
 }
 
-/* Values by reference are copied; of strings, also those that go into arrays, what there is of them. */
+/* Values by reference are copied; of strings, also those that go into arrays, only the present bytes. */
 static void store_bytes(struct dif_cg *cg, struct dif_type *type, const struct dif_node *from, int value,
 			int addr)
 {

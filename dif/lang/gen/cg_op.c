@@ -101,7 +101,7 @@ static int cg_arith(struct dif_cg *cg, struct dif_node *n)
 	if (lp && !rp)
 		dif_cg_scale(cg, r, n->left->type);
 	dif_cg_arith(cg, n->op, n->op == DIF_O_RSH ? n->left->type : n->type, l, r, l);
-	if (lp && rp) { /* how many elements lie between */
+	if (lp && rp) { /* the number of elements between */
 		uint64_t size = dif_sizeof(cg->c, dif_pointee(cg->c, n->left->type));
 		if (size > 1) {
 			dif_emit_setx(&cg->as, size, r);

@@ -282,8 +282,8 @@ static void lex_inner(struct dif_compiler *c, struct dif_token *tok)
 	}
 }
 
-/* BEGIN, END and ERROR are no types anywhere: asking for one would have the world's types read, in which
- * most programs have no interest. */
+/* BEGIN, END and ERROR are never types: a look-up would read the world's types, which most programs don't
+ * need. */
 static bool is_dtrace_probe(const char *name, size_t len)
 {
 	return (len == 5 && (!memcmp(name, "BEGIN", 5) || !memcmp(name, "ERROR", 5))) ||

@@ -99,7 +99,7 @@ static void set_string(struct dif_compiler *c, struct dif_token *tok, const char
 	copy[tok->len] = '\0';
 }
 
-/* What begins as a number is one, as far as it goes: 12x is 12. */
+/* A text that begins with a number is that number: 12x is 12. */
 static void set_integer(struct dif_compiler *c, struct dif_token *tok, const struct macro *m)
 {
 	const char *s = m->arg;

@@ -250,7 +250,7 @@ bool dif_parse_declspec(struct dif_compiler *c, struct dif_declspec *ret)
 	if (w.is_const)
 		spec.type = dif_type_qualified(c, DIF_C_CONST, spec.type);
 	if (w.is_userland && spec.type) {
-		/* a copy that knows: pointers to it become userland ones (parse_declarator.c) */
+		/* a marked copy: pointers to it become userland ones (parse_declarator.c) */
 		struct dif_type *t = dif_type_qualified(c, DIF_C_CONST, spec.type);
 		if (t) {
 			t->kind = DIF_C_TYPEDEF;

@@ -323,7 +323,7 @@ static struct dif_node *parse_cast(struct dif_compiler *c)
 	return dif_node_adopt(c, n, n->left) ? n : NULL;
 }
 
-/* Is this ( in front of a type? Looks one token further and comes back: a lexer is a value. */
+/* Is this ( before a type? Looks one token ahead, and restores the lexer, which is a value. */
 static bool is_cast(struct dif_compiler *c)
 {
 	if (c->unit->tok.kind != DIF_T_LPAREN)
@@ -442,8 +442,8 @@ bool dif_node_is_literal(struct dif_compiler *c, const struct dif_node *n)
 	}
 }
 
-/* Where the condition is a constant, the arm that it chooses is all there is: an action too, and the other
- * arm need not even make sense. */
+/* If the condition is a constant, only the selected arm is used: it may be an action, and the other arm need
+ * not be valid. */
 static struct dif_node *choose(struct dif_compiler *c, struct dif_node *n)
 {
 	if (!dif_node_is_literal(c, n->left))

@@ -50,7 +50,7 @@ static bool split(struct dif_compiler *c, const char *text, const char *fields[F
 	return true;
 }
 
-/* Which field the last one given is, by -P -m -f -n. */
+/* The field of the last name given, by -P -m -f -n. */
 static int last_field(const struct dif_compiler *c)
 {
 	if (c->unit->src->kind != DIF_SOURCE_COMMAND_LINE)

@@ -176,7 +176,7 @@ static bool pragma_binding(struct dif_compiler *c, struct words *w)
 	return dif_pragma_modify(c, &p);
 }
 
-/* What a library is about may not be in every kernel: without CONFIG_BLOCK there is no struct bio. */
+/* A library's subject may be missing in a kernel: without CONFIG_BLOCK there is no struct bio. */
 static bool is_struct(struct dif_compiler *c, const char *tag)
 {
 	struct dif_type *type = dif_tag_find(c, DIF_C_STRUCT, tag);
@@ -208,7 +208,7 @@ static bool pragma_depends(struct dif_compiler *c, struct words *w)
 	return dif_fail(c, DIF_D_PRAGMA_DEPEND, c->unit->lex.line, "program requires %s %s", kind, name);
 }
 
-/* All words behind it are the message. */
+/* All words after it are the message. */
 static bool pragma_error(struct dif_compiler *c, struct words *w)
 {
 	struct ot_buf text;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What #pragma D attributes and binding say of a name. The name may be defined before the
- * pragma or after it, but in the same program: D's own names and those of libraries stay as they
- * are.
+ * Attributes and bindings of names by #pragma D. The name may be defined before the pragma or after it, but
+ * in the same program: D's own names and those of libraries are not affected.
  */
 #include <string.h>
 
@@ -30,7 +29,7 @@ static const char *key(struct dif_compiler *c, const char *name, bool is_provide
 	return k;
 }
 
-/* Those that wait for @name, in the order in which they stand: the last one holds. */
+/* Pragmas that wait for @name, in order: the last one applies. */
 static struct dif_pending_pragma *take(struct dif_compiler *c, const char *name, bool is_provider)
 {
 	const char *k = c->idents->npending ? key(c, name, is_provider) : NULL;
@@ -95,7 +94,7 @@ static bool wait_for(struct dif_compiler *c, const struct dif_pending_pragma *p)
 	return ot_map_puts(&c->idents->pending, k, copy) || dif_fail_memory(c);
 }
 
-/* Declared in D, or there without that. */
+/* Declared in D, or existing without a declaration. */
 static bool provider_exists(struct dif_compiler *c, const char *name)
 {
 	return dif_provider_find(c, name) || dif_provider_is_real(c, name);

@@ -35,7 +35,7 @@ const struct dif_provider *dif_compiler_provider(const struct dif_compiler *comp
 {
 	for (size_t k = 0; k < comp->idents->providers.count; k++) {
 		const struct dif_provider *p = comp->idents->providers.entries[k]->value;
-		/* those that only a pragma spoke of do not count */
+		/* providers named only in a pragma do not count */
 		if (p->is_declared && i-- == 0)
 			return p;
 	}

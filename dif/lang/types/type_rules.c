@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What kinds of types there are and how they go together. */
+/* Kinds of types, and their compatibility. */
 #include <string.h>
 
 #include "dif/lang/types/typetab.h"

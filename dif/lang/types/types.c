@@ -67,7 +67,7 @@ static void print_parts(struct dif_type *type, struct ot_buf *left, struct ot_bu
 		struct dif_type *to = type->ref;
 		ot_err_destroy(to ? dif_type_complete(to) : NULL);
 		bool parens = to && (to->kind == DIF_C_ARRAY || to->kind == DIF_C_FUNCTION);
-		/* behind what is right of the name already: int (*[2])() is an array of pointers */
+		/* after the part to the right of the name: int (*[2])() is an array of pointers */
 		ot_buf_puts(right, parens ? ")" : "");
 		print_parts(to, left, right, depth + 1);
 		if (!left->len || left->data[left->len - 1] != '*')

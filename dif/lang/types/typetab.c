@@ -170,7 +170,7 @@ static const char *own_name(const char *name)
 	return (name[0] == 'D' || name[0] == 'C') && name[1] == '`' ? name + 2 : NULL;
 }
 
-/* Linux's counterpart of a lock's type, or of a message's, of which nothing is known. */
+/* Linux's counterpart of a lock's type, or of a message's, without known members. */
 static struct dif_type *weak_struct(struct dif_compiler *c, const char *tag)
 {
 	struct dif_type *t = dif_tag_find(c, DIF_C_STRUCT, tag);
@@ -178,7 +178,8 @@ static struct dif_type *weak_struct(struct dif_compiler *c, const char *tag)
 	return t ? t : dif_type_new(c, DIF_C_FORWARD, tag, 0);
 }
 
-/* What the headers of Solaris and BSD give every program; anything else of these names is preferred. */
+/* Types that the headers of Solaris and BSD define for every program; any other definition of these names is
+ * preferred. */
 static struct dif_type *weak_typedef(struct dif_compiler *c, const char *name)
 {
 	const struct dif_typetab *t = c->types;
