@@ -27,7 +27,7 @@ static struct ot_err *check_readable(const char *path)
 	return access(path, R_OK) ? ot_err_os(errno, "failed to open %s", path) : NULL;
 }
 
-/* The file is made when there is something to write. */
+/* The file is created when there is data to write. */
 static struct ot_err *check_writable(const char *path)
 {
 	ot_auto_free char *dir = strdup(path);

@@ -17,7 +17,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The place in the source that the error is at; NULL: unknown. */
+/* The place of the error in the source; NULL: unknown. */
 static const char *place_of(const struct dif_diag *diag, const struct dif_source *src)
 {
 	const char *at = src->text, *end = src->text + src->len;
@@ -72,7 +72,7 @@ static bool may_be_type(const struct dif_source *src, const char *at)
 		return true;
 	if (prev[-1] == '*')
 		return true;
-	if (prev[-1] == ')') { /* behind "(name)" */
+	if (prev[-1] == ')') { /* after "(name)" */
 		const char *word = before_blanks(src->text, prev - 1);
 		const char *open = before_blanks(src->text, before_word(src->text, word));
 		return open < word && open > src->text && open[-1] == '(';
@@ -170,7 +170,7 @@ static int pass(struct cli_invocation *inv, struct vp_session *session, bool syn
 	*ret_unsure = false;
 	if (status != CLI_GO_ON)
 		return status;
-	texts.dof = NULL;       /* it is of a guest */
+	texts.dof = NULL;       /* it belongs to a guest */
 	inv->opts.zdefs = true; /* a guest's probes */
 	struct ot_err *err = con_compile(&comp, &texts, session);
 	inv->opts.zdefs = zdefs;

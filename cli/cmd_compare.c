@@ -17,7 +17,7 @@
 
 struct ours {
 	struct cli_comparison ask;
-	bool wrong;                          /* two lists, or a value that is missing or none */
+	bool wrong;                          /* two lists, or a missing or invalid value */
 	const struct con_output_ops *output; /* NULL: text */
 };
 
@@ -41,7 +41,7 @@ static bool read_pid(const char *text, uint64_t *ret)
 	return *text >= '1' && *text <= '9' && !*end && !errno;
 }
 
-/* Take the option at argv[i], if it is ours. How many words it has; 0: it is not. */
+/* Take the option at argv[i], if it is ours. Returns its number of words; 0: it is not ours. */
 static int take_one(char **argv, int i, struct ours *ours)
 {
 	const struct con_output_ops *output = con_output_find(argv[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guests that can be traced on this host and the ways, by trying, and the changes that would allow more.
+ * The ways in which guests can be traced on this host, by trying them, and the changes that would allow more.
  * A line for each way; with -v also KVM's behaviour at a probe and its cost, for developers of Outsight.
  */
 #include <limits.h>
@@ -167,7 +167,7 @@ static bool may_trace_all(void)
 
 enum reach { REACH_NONE, REACH_OWN, REACH_ALL };
 
-/* Which users' processes can be injected into and read. @why: the obstacles. */
+/* The users whose processes can be injected into and read. @why: the obstacles. */
 static enum reach reach_of(char *why, size_t size)
 {
 	long scope = read_number("/proc/sys/kernel/yama/ptrace_scope", 0); /* no Yama: as with 0 */
@@ -217,7 +217,8 @@ static void check_reach(bool has_kvm)
 		print_reach("attach", reach,
 			    "-g injects the engine into a running QEMU on KVM, `outsight guests` lists them",
 			    why);
-	if (access("/sys/module/kvm", F_OK) && access("/dev/kvm", F_OK)) /* for each user who may open it */
+	/* for each user with permission to open it */
+	if (access("/sys/module/kvm", F_OK) && access("/dev/kvm", F_OK))
 		puts("peek    no: it is for guests on KVM, and there is no KVM here");
 	else
 		print_reach("peek", reach, "-g peek:GUEST samples a VMM on KVM from outside", why);
@@ -284,7 +285,7 @@ static void check_sockets(void)
 	printf("sockets yes: %s\n", dir);
 }
 
-/* The records of who traced which guest. */
+/* The log of sessions. */
 static void check_log(void)
 {
 	puts(ot_log_listens() ? "log     yes: sessions are recorded in the system's log"

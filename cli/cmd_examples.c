@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outsight examples: command lines by the question that they answer, out of examples.list. */
+/* outsight examples: questions, and the command line that answers each, from examples.list. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static int usage(void)
 	return CON_EXIT_OK;
 }
 
-/* Upper and lower case are one. */
+/* Case is ignored. */
 static bool has_words(const char *paragraph, int nwords, char **words)
 {
 	for (int i = 0; i < nwords; i++)
@@ -26,7 +26,7 @@ static bool has_words(const char *paragraph, int nwords, char **words)
 	return true;
 }
 
-/* How many of the paragraphs have the words; they are printed. -1: no memory. */
+/* Print the paragraphs that contain the words; returns their number, -1: no memory. */
 static int print_those_with(int nwords, char **words)
 {
 	int found = 0;

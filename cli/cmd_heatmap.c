@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outsight heatmap: how long something takes, over time, as one HTML file. */
+/* outsight heatmap: latencies over time, as one HTML file. */
 #include <limits.h>
 #include <string.h>
 

@@ -232,7 +232,7 @@ static int check_and_boot(struct vp_launch_opts *vm, enum vp_vmm kind, struct cl
 	struct ot_err *err = vp_launch_choose(kind, vm, why, sizeof(why));
 	if (err)
 		return con_fail(err, NULL);
-	/* A kernel that has its symbols in its file need not have them in its memory. */
+	/* A kernel file with symbols supplies those that are not in memory. */
 	if (vm->builtin && !inv->vmlinux && vm->kernel && is_elf(vm->kernel))
 		inv->vmlinux = vm->kernel;
 	return boot_and_trace(vm, why, inv);

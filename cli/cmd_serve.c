@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outsight serve: this host's guests for operators on other machines; outsight-serve does it, a program of
- * its own. */
+/* outsight serve: runs outsight-serve, a separate program, which lets operators on other machines trace this
+ * host's guests. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

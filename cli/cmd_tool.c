@@ -171,7 +171,7 @@ static int finish(struct ot_err *err)
 	return err ? con_fail(err, "tool") : CON_EXIT_OK;
 }
 
-/* As `outsight -s PATH` with the words behind the tool's name. */
+/* As `outsight -s PATH` with the words after the tool's name. */
 static int run(const char *dir, int argc, char **argv)
 {
 	char path[PATH_MAX];
@@ -205,7 +205,7 @@ static int usage(void)
 	return CON_EXIT_OK;
 }
 
-/* What was meant, from the words behind "tool". */
+/* The requested action, from the words after "tool". */
 static int tool(const char *dir, int argc, char **argv)
 {
 	static const char *const options[] = { "--list", "--show", "--help", NULL };

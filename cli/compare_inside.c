@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's own view in a comparison: a text that the operator has, or its agent's list. The agent reports as
- * events (agent_abi.h, "Walks"), so a D program collects them.
+ * A guest's own view in a comparison: a text of the operator's, or its agent's list. The agent reports it as
+ * events (agent_abi.h, "Walks"), which a D program collects.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ void cli_compare_inside_deinit(struct cli_compare_inside *in)
 	vp_agent_pass_deinit(&in->pass);
 }
 
-/* The tracepoints have no types, so the words are taken as they are. */
+/* The tracepoints have no types, so the words are used unchanged. */
 const char *cli_compare_program(const struct cli_compare_inside *in, char *buf, size_t size)
 {
 	if (!in->by_agent)

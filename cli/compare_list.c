@@ -25,7 +25,7 @@
 
 /* A guest whose agent reports nothing for so long is paused, or the agent was unloaded. */
 #define PATIENCE_SECONDS 60
-/* Between rounds, if they do not come with the agent's passes; and between comparisons that are watched. */
+/* Between rounds, if there are no passes of the agent; and between comparisons with --watch. */
 #define ROUND_NS         (OT_NS_PER_SEC / 5)
 #define WATCH_NS         OT_NS_PER_SEC
 
@@ -36,7 +36,7 @@ struct run {
 	struct vp_session *session;
 	struct con_compilation comp;
 	struct cli_compare_inside inside;
-	struct con_hidden hidden; /* of the comparison that is under way, or was the last */
+	struct con_hidden hidden; /* of the present or the last comparison */
 	uint32_t ways;
 	uint64_t resume_ns; /* no round begins before */
 	bool interrupted;
@@ -196,7 +196,7 @@ static struct ot_err *show(const struct run *r, const struct con_hidden *h)
 	return err;
 }
 
-/* What differs in @now, and did not in @before. */
+/* The differences in @now that are not in @before. */
 static struct ot_err *show_beyond(const struct run *r, const struct con_hidden *now,
 				  const struct con_hidden *before, enum con_hidden_change change)
 {
@@ -210,7 +210,7 @@ static struct ot_err *show_beyond(const struct run *r, const struct con_hidden *
 	return news.differing.count ? show(r, &news) : NULL;
 }
 
-/* Until the user ends it. */
+/* Repeat until the user ends it. */
 static struct ot_err *watch(struct run *r)
 {
 	ot_auto(con_hidden_deinit) struct con_hidden before = { 0 };
@@ -305,7 +305,7 @@ static const struct cli_compare_list *list_of(const struct con_hidden_kind *kind
 	return list;
 }
 
-/* The list that is asked for, or that the text has. */
+/* The requested list, or the text's. */
 static struct ot_err *choose(struct run *r)
 {
 	const struct con_hidden_kind *kind = r->inside.path ? r->inside.text.kind : NULL;

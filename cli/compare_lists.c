@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `outsight compare` can list, and who lists it. */
+/* The lists of `outsight compare`, and their sources. */
 #include "cli/compare.h"
 #include "vmm-probe/guest/census.h"
 

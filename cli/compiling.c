@@ -22,7 +22,7 @@ struct con_texts cli_texts_of(struct cli_invocation *inv)
 	};
 }
 
-/* The line of the source that an error is in, and a caret under its column. For people only. */
+/* The source line of an error, and a caret under its column. For people only. */
 static void show_caret(const struct dif_diag *diag, const struct dif_source *src)
 {
 	const char *line = src->text, *end = src->text + src->len, *eol;
@@ -49,7 +49,7 @@ static void show_caret(const struct dif_diag *diag, const struct dif_source *src
 	fputs("^\n", stderr);
 }
 
-/* Behind an error of D: its place, and the remedy. */
+/* After an error of D: its place, and the remedy. */
 static void show_help(const struct con_failure *failure, const struct cli_invocation *inv)
 {
 	const struct dif_source *src = failure->in_source ? &failure->source : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which kind of word stands at the end of a command line, and the kinds that need only a table: complete.h.
- */
+/* Determines the kind of word at the end of a command line, and completes the kinds that need only a table:
+ * complete.h. */
 #include "cli/complete.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ bool cli_complete_ask(const char *const *argv, struct ot_buf *out)
 	close(fds[1]);
 	struct ot_err *err =
 	    pid > 0 ? ot_read_fd(fds[0], "the answer", ASK_MAX, &text, &len) : ot_err_nomem();
-	close(fds[0]); /* one that still writes ends by this */
+	close(fds[0]); /* this ends one that is still writing */
 	while (pid > 0 && waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return false;
@@ -72,7 +72,7 @@ static void offer_verbs(struct cli_completion *c)
 		offer(c, name);
 }
 
-/* Guests that -g takes now, by name, or by PID where the name is not theirs. */
+/* Guests that -g accepts now, by name, or by PID if -g selects another guest by the name. */
 static void offer_guests(struct cli_completion *c)
 {
 	struct vp_machines machines = { 0 };
@@ -105,7 +105,7 @@ static void offer_tools(struct cli_completion *c)
 		cli_complete_offer(c, line, strcspn(line, " \n"));
 }
 
-/* What stands behind an option with a value. false: that is no option which takes one of known words. */
+/* Complete the value of an option. false: the option does not take known words. */
 static bool offer_value(struct cli_completion *c, const char *option, const char *guest)
 {
 	if (!strcmp(option, "-g"))
@@ -124,7 +124,7 @@ static bool offer_value(struct cli_completion *c, const char *option, const char
 	return true;
 }
 
-/* The word behind a verb that is no option. */
+/* The operand of a verb. */
 static void offer_operand(struct cli_completion *c, const char *verb, bool first)
 {
 	if (!strcmp(verb, "help") && first)
@@ -135,7 +135,7 @@ static void offer_operand(struct cli_completion *c, const char *verb, bool first
 		offer_guests(c);
 }
 
-/* A verb's options, and behind some those of dtrace's command line. */
+/* A verb's options, and for some verbs also those of dtrace's command line. */
 static void offer_options(struct cli_completion *c, const char *verb)
 {
 	static const char *const with_all[] = { "run", "compare", "tool" };
@@ -151,7 +151,7 @@ static void offer_options(struct cli_completion *c, const char *verb)
 		cli_complete_options(c, NULL);
 }
 
-/* Options of `outsight run` in front of a "--" are the machine's. */
+/* Options of `outsight run` before a "--" are the machine's. */
 static bool is_of_machine(const char *verb, int count, char **words)
 {
 	if (!verb || strcmp(verb, "run") != 0)

@@ -10,7 +10,7 @@
 
 /* --- of a verb, or of dtrace's command line ------------------------------------------------------------- */
 
-/* The option that begins at @s: "-v", "--json", "-kernel". Its length, 0: none does. */
+/* The length of the option that begins at @s: "-v", "--json", "-kernel"; 0: none. */
 static size_t option_at(const char *s)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
@@ -19,8 +19,7 @@ static size_t option_at(const char *s)
 	return len > 1 && s[len - 1] != '-' ? len : 0;
 }
 
-/* Options of a line up to @end. Of several letters behind one "-", as in "[-aACe]", each is described below.
- */
+/* Options of a line up to @end. If one "-" has several letters, as in "[-aACe]", each is described below. */
 static void offer_of_line(struct cli_completion *c, const char *line, const char *end, const char *not_in)
 {
 	for (const char *at = line; at < end; at++) {
@@ -39,7 +38,7 @@ static const char *end_of_options(const char *line, const char *end)
 	return blanks ? blanks : end;
 }
 
-/* The lines on which another verb of the same --help is called, as of detach in that of attach. */
+/* The synopsis of another verb in the same --help, as of detach in attach's. */
 static void collect_others(const char *help, const char *verb, struct ot_buf *out)
 {
 	for (const char *line = help, *end; *line; line = end + (*end == '\n')) {
@@ -51,7 +50,7 @@ static void collect_others(const char *help, const char *verb, struct ot_buf *ou
 	}
 }
 
-/* What one --help describes: in its calls, and in lines that begin with an option. */
+/* The options of one --help: in its synopsis, and in lines that begin with an option. */
 static void offer_of_help(struct cli_completion *c, const char *help, const char *verb)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf others = { 0 };
@@ -80,7 +79,7 @@ void cli_complete_options(struct cli_completion *c, const char *verb)
 
 /* --- -x and --libxo ----------------------------------------------------------------------------------- */
 
-/* "a|b|c", each behind @before. */
+/* "a|b|c", each after @before. */
 static void offer_words(struct cli_completion *c, const char *before, const char *words)
 {
 	for (size_t n; *words; words += n + (words[n] == '|')) {
@@ -99,8 +98,7 @@ void cli_complete_formats(struct cli_completion *c)
 	offer_words(c, "", ot_buf_str(&words));
 }
 
-/* The words that option @name takes are in the message about a wrong one; of other values there is no list.
- */
+/* The valid words of option @name are in the message about a wrong one; other values have no list. */
 static void offer_values(struct cli_completion *c, const char *name)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf words = { 0 };

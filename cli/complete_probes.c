@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Probe descriptions for shells' completion: complete.h. A guest's list takes a second or two to make, so it
- * is kept for a while. It serves for nothing but TAB: no session reads it.
+ * Probe descriptions for shells' completion: complete.h. Listing a guest's probes takes a second or two, so
+ * the list is cached for a while. It is used for TAB only: no session reads it.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define KEPT_SECONDS 600
 #define KIND         "probes"
-/* A function's name ends at this column of -l or behind it, a module's before. */
+/* A function's name ends at or after this column of -l, a module's before it. */
 #define FUNCTION_END 60
 
 enum { PROVIDER, MODULE, FUNCTION, NAME, FIELDS };
@@ -30,7 +30,7 @@ static uint64_t key_of(const char *guest)
 	return ot_siphash13(none, guest, strlen(guest));
 }
 
-/* The list that is kept, if it is this guest's and not too old; NULL: there is none. */
+/* The cached list, if it is this guest's and not too old; NULL: there is none. */
 static char *read_kept(const struct vp_cache *cache, const char *guest)
 {
 	uint64_t key = key_of(guest);
@@ -62,7 +62,7 @@ static void keep(const struct vp_cache *cache, const char *guest, const char *li
 		    vp_cache_write(cache, (const uint8_t *)&key, sizeof(key), KIND, data.data, data.len));
 }
 
-/* What -l prints: *ret is the caller's. Nothing is injected for it. */
+/* The output of -l; *ret is the caller's. Nothing is injected for it. */
 static char *list_probes(const char *guest)
 {
 	const char *argv[] = { "outsight", "-x", "noattach", "-l", guest ? "-g" : NULL, guest, NULL };
@@ -118,11 +118,11 @@ static bool take_line(const char *line, size_t len, struct field ret[FIELDS])
 	return true;
 }
 
-/* A description as far as it is typed: fields[first] to fields[last], the last to be completed. */
+/* An incomplete description: fields[first] to fields[last], the last to be completed. */
 struct typed {
 	char *fields[FIELDS];
 	unsigned first, last;
-	size_t before; /* bytes of the word in front of the last field */
+	size_t before; /* size of the word before the last field */
 };
 
 /* The last field is @p level; for -n, which is typed from the left, as many as there are colons. */
@@ -149,7 +149,7 @@ static bool take_word(struct cli_completion *c, char letter, struct typed *ret)
 	return true;
 }
 
-/* Do the fields in front of the last match? An empty one matches everything, as in a description. */
+/* Do the fields before the last one match? An empty one matches everything, as in a description. */
 static bool matches(const struct typed *t, const struct field probe[FIELDS])
 {
 	char name[256];

@@ -29,7 +29,7 @@ bool cli_fleet_is_asked(const struct cli_invocation *inv)
 	return false;
 }
 
-/* Is a host that is lost, or not there at all, no failure? */
+/* Is a lost or absent host allowed? */
 static bool loss_is_ok(const struct cli_invocation *inv)
 {
 	const char *loss = option(inv, "hostloss");
@@ -39,7 +39,7 @@ static bool loss_is_ok(const struct cli_invocation *inv)
 
 /* --- before there is a connection ------------------------------------------------------------------------ */
 
-/* What is about one host's guests, and is to be asked there. NULL: nothing. */
+/* An option that is about one host's guests, and must be used there. NULL: none. */
 static const char *only_there(const struct cli_invocation *inv)
 {
 	if (inv->mode == CLI_MODE_LIST)
@@ -69,7 +69,7 @@ static const char *only_there(const struct cli_invocation *inv)
 	return inv->libdirs.count ? "-L" : NULL;
 }
 
-/* A merger hears of its hosts by a broker, and of what they run by an invitation. */
+/* A merger reaches its hosts through a broker, and gets the program by an invitation. */
 static int check_mergers(const struct cli_invocation *inv)
 {
 	if (!option(inv, "fleetmergers"))
@@ -100,7 +100,7 @@ int cli_fleet_check(struct cli_invocation *inv)
 	what = only_there(inv);
 	if (!what)
 		return cli_check(
-		    inv); /* errors that no host's guests can mend are found before one is asked */
+		    inv); /* errors that are independent of guests are reported before a host is contacted */
 	con_error("%s is about the guests of one host, and -g ssh:// names another one", what);
 	con_hint(&inv->opts, "there it works: ssh HOST outsight -g GUEST %s …", what);
 	return CON_EXIT_USAGE;
@@ -192,7 +192,7 @@ struct ot_err *cli_fleet_bind(struct cli_run *r, struct vp_sink *sink)
 	if (!r->fleet)
 		return NULL;
 	fl_fleet_names(r->fleet, &r->consumer.out->printer.symbols);
-	r->consumer.out->printer.asks_names = false; /* hosts choose what would be asked for */
+	r->consumer.out->printer.asks_names = false; /* each host decides for itself */
 	OT_TRY(fl_fleet_bind(r->fleet, &r->comp.prog, sink, vp_session_nguests(r->session)));
 	*sink = fl_fleet_sink(r->fleet);
 	if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, fl_fleet_fd(r->fleet), &ev) < 0)
@@ -229,7 +229,7 @@ bool cli_fleet_report(struct cli_run *r)
 	struct ot_buf text;
 	bool whole;
 
-	if (!r->fleet || r->interrupts > 1) /* who would not wait for hosts has not lost them */
+	if (!r->fleet || r->interrupts > 1) /* hosts that the operator did not wait for are not lost */
 		return true;
 	ot_buf_init(&text);
 	whole = fl_fleet_report(r->fleet, &text);

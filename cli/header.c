@@ -63,7 +63,7 @@ struct probe {
 	const char *provider, *name;
 	const char *macro; /* PROVIDER_NAME */
 	uint32_t nargs;
-	const char *types; /* of the arguments, apart by commas */
+	const char *types; /* of the arguments, separated by commas */
 };
 
 static void print_arguments(FILE *fp, uint32_t n)

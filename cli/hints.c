@@ -119,7 +119,7 @@ static bool see_copy(void *arg, const struct vp_listed *listed)
 	struct copies *c = arg;
 
 	if (!vp_function_is_copy(probe->function, c->of))
-		return false; /* matched as it is called, so all are */
+		return false; /* it matched by its own name, so all of them do */
 	if (!c->first)
 		c->first = probe->function;
 	else if (strcmp(probe->function, c->last) != 0)

@@ -10,7 +10,7 @@
 #include "consumer/output/print.h"
 #include "vmm-probe/session/listing.h"
 
-/* args[] that a probe may have; one that it lacks has none in its place. */
+/* Maximum number of args[] of a probe; a missing one is NULL. */
 #define ARGS_MAX 16u
 
 struct listing {
@@ -88,7 +88,7 @@ static void print_guest(const struct listing *l, uint32_t guest)
 	fputs(name, l->fp);
 }
 
-/* Behind the columns, where those who take them apart don't look: the shorter list of the two. */
+/* After the columns, which programs parse: the shorter list of the two. */
 static void print_where(const struct listing *l, const struct vp_listed *listed)
 {
 	uint32_t n = vp_session_nguests(l->session), have = 0, lack = 0;
@@ -111,7 +111,7 @@ static void print_where(const struct listing *l, const struct vp_listed *listed)
 	putc(')', l->fp);
 }
 
-/* Guests of one kernel may be on VMMs of which only some can have this probe. */
+/* Guests with the same kernel may have VMMs of which only some support this probe. */
 static void print_refusals(const struct listing *l, const struct vp_listed *listed)
 {
 	uint32_t n = vp_session_nguests(l->session);
@@ -191,8 +191,8 @@ static void report_none(const struct cli_invocation *inv, const struct dif_world
 	ot_buf_deinit(&why);
 }
 
-/* Has a clause for the first kernel this one's description, which is for another? It does unless it was in
- * error there. */
+/* Does a clause for the first kernel have the description of this one, which is for another? It does unless
+ * it was in error there. */
 static bool is_listed(const struct dif_program *prog, uint32_t clause)
 {
 	for (uint32_t i = 0; prog->clauses[clause].kernel && i < clause; i++)

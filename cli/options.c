@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Passes over the command line, as dtrace(1) has them: modes first, then options and programs in the
- * order given. Later steps (processes, compiling, tracing) are trace.c's.
+ * Passes over the command line, as in dtrace(1): modes first, then options and programs in the order given.
+ * Later steps (processes, compiling, tracing) are trace.c's.
  */
 #include <ctype.h>
 #include <getopt.h>
@@ -308,7 +308,7 @@ static int set_conformance(struct cli_invocation *inv, const char *mode)
 	return CON_EXIT_ERROR;
 }
 
-/* cppargs: several arguments in one, apart by blanks. */
+/* cppargs: several arguments in one, separated by blanks. */
 static int add_cpp_words(struct cli_invocation *inv, const char *words)
 {
 	static const char blanks[] = " \t";
@@ -358,8 +358,7 @@ static int set_x(struct cli_invocation *inv, const char *arg)
 	return status == CLI_GO_ON && value ? keep_listed(inv, name, value) : status;
 }
 
-/* DTRACE_OPT_BUFSIZE=8m is -x bufsize=8m, in front of the command line's own; an empty value does not
- * count. */
+/* DTRACE_OPT_BUFSIZE=8m is -x bufsize=8m, before the command line's own; an empty value is ignored. */
 static int set_from_environment(struct cli_invocation *inv)
 {
 	static const char prefix[] = "DTRACE_OPT_";

@@ -12,7 +12,7 @@
 struct planning {
 	struct vp_session *s;
 	FILE *fp;
-	bool several; /* guests: each line says which */
+	bool several; /* several guests: each line names its own */
 };
 
 static void print_bytes(const struct vp_planned *p, FILE *fp)

@@ -21,8 +21,8 @@ enum {
 #define COMMON  { EVOLVING, EVOLVING, CLASS_COMMON }
 #define HIDDEN  { PRIVATE, PRIVATE, CLASS_ISA }
 
-/* As the Dynamic Tracing Guide has them: the provider, its modules, functions, names and arguments. What is
- * named after places in a kernel is private to that kernel. */
+/* As in the Dynamic Tracing Guide: the provider, its modules, functions, names and arguments. Names of places
+ * in a kernel are private to that kernel. */
 static const struct {
 	const char *provider;
 	struct dif_attribute attrs[DIF_ATTR_PARTS];
@@ -79,7 +79,7 @@ static void lower(struct dif_attribute *a, struct dif_attribute b)
 	*a = dif_attribute_min(*a, b);
 }
 
-/* A part that a pattern leaves open does not count. */
+/* A part that is a pattern is not considered. */
 static bool is_named(const char *part)
 {
 	return *part && !strpbrk(part, "*?[\\");

@@ -17,7 +17,7 @@
 #include "consumer/session_log.h"
 #include "fleet/operator/fleet.h"
 
-/* The form of the data. Only of a trace: a list or a plan is text. */
+/* The form of the data, of a trace only: a list or a plan is text. */
 static void choose_output(struct cli_run *r)
 {
 	const struct cli_invocation *inv = r->inv;
@@ -28,7 +28,7 @@ static void choose_output(struct cli_run *r)
 		r->output = &con_output_text;
 }
 
-/* -o's file, if its readers are to see it whole only. */
+/* -o's file, if its readers must always get a complete one. */
 static int open_replaced(struct cli_run *r)
 {
 	struct ot_err *err = con_replaced_begin(&r->file, r->inv->out, &r->out);

@@ -40,7 +40,7 @@ static void report_cost(struct cli_run *r, uint32_t guest)
 	ot_buf_deinit(&text);
 }
 
-/* What is missing, under quiet too. */
+/* Missing data is reported under quiet, too. */
 static void say_note(void *arg, bool missing, const char *text)
 {
 	const struct cli_run *r = arg;
@@ -51,7 +51,7 @@ static void say_note(void *arg, bool missing, const char *text)
 		con_notice(&r->inv->opts, "%s", text);
 }
 
-/* How a guest is traced that has no engine in its VMM. */
+/* Report how a guest without an engine in its VMM is traced. */
 static void report_source(struct cli_run *r, uint32_t guest)
 {
 	vp_session_notes(r->session, guest, say_note, r);
@@ -165,7 +165,7 @@ static int abort_processing(struct cli_run *r, struct ot_err *err)
 static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state)
 {
 	do {
-		cli_run_read_signals(r); /* one may have arrived during BEGIN */
+		cli_run_read_signals(r); /* a signal may have arrived during BEGIN */
 		if (r->interrupts)
 			break;
 		OT_TRY(vp_session_poll(r->session, r->wake_fd, state));
@@ -232,8 +232,8 @@ static struct ot_err *finish(struct cli_run *r)
 	return out->ops->file == CON_FILE_REPLACED ? con_replaced_put(&r->file, r->out, false) : NULL;
 }
 
-/* As with a process that dtrace grabbed: one that ended by itself is no error, one that was killed is. One of
- * several is enough: not everything requested was traced. */
+/* As with a process that dtrace grabbed: an end by itself is not an error, a kill is. One of several guests
+ * is enough, because not everything requested was traced. */
 static bool all_ended_well(const struct cli_run *r)
 {
 	enum vp_guest_end how;
@@ -248,7 +248,7 @@ static bool all_ended_well(const struct cli_run *r)
 	case VP_GUEST_FAILED:
 		return false;
 	default:
-		return r->booted != NULL; /* a guest that was booted for this may well end by itself */
+		return r->booted != NULL; /* a guest that was booted for this session may end by itself */
 	}
 }
 

@@ -12,7 +12,7 @@
 #include "consumer/messages.h"
 #include "consumer/session_log.h"
 
-#define MATCH_NS OT_NS_PER_SEC /* in which the process maps the files of the program's descriptions */
+#define MATCH_NS OT_NS_PER_SEC /* time for the process to map the files of the program's descriptions */
 #define AGAIN_MS 20
 
 static const char *awaited(const struct cli_run *r)
@@ -30,7 +30,7 @@ static int check(const struct cli_run *r)
 	return cli_check(r->inv); /* errors in the text are reported before the wait */
 }
 
-/* Under quiet too: who waits wants to know. */
+/* Under quiet, too, because the operator waits. */
 static void say_waiting(void *arg)
 {
 	const struct cli_run *r = arg;
@@ -66,8 +66,8 @@ int cli_run_wait_for(struct cli_run *r)
 	return CLI_GO_ON;
 }
 
-/* The process may still be loading the library that a description means: errors are reported only after it
- * had time for that. */
+/* The process may still be loading the library of a description: errors are reported only after it had time
+ * for that. */
 int cli_run_compile(struct cli_run *r)
 {
 	uint64_t until = ot_now_ns() + MATCH_NS;

@@ -14,8 +14,8 @@
 
 #define LAST_CHANCE_MS 5000
 
-/* While a write waits for room, nothing else is done for the session. Its time limit holds nevertheless, as
- * its probes are in the guests meanwhile; a reader that is only slow loses nothing by it. */
+/* While a write waits for room, nothing else is done for the session. Its time limit still applies, because
+ * its probes remain in the guests; a reader that is only slow loses nothing by it. */
 static bool has_enough(void *arg)
 {
 	struct cli_run *r = arg;

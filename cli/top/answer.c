@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Taking a guest's answer, line by line: see answer.h. */
+/* Parsing a guest's answer, line by line: see answer.h. */
 #include "cli/top/answer.h"
 
 #include <stdlib.h>
@@ -38,8 +38,7 @@ void cli_top_answer_deinit(struct cli_top_answer *a)
 
 /* --- lines ----------------------------------------------------------------------------------------------- */
 
-/* A number and a blank behind it, or, where it is the line's last, its end. A '-' is 0. False: there is none.
- */
+/* A number and a blank after it, or, at the end of a line, its end. A '-' is 0. False: there is none. */
 static bool take_number(const char **p, uint64_t *ret)
 {
 	char *end;
@@ -129,7 +128,7 @@ static void end_period(struct cli_top_answer *a)
 	a->periods++;
 }
 
-/* The text behind @word and a blank; NULL: the line does not begin with it. */
+/* The text after @word and a blank; NULL: the line does not begin with it. */
 static const char *behind(const char *line, const char *word)
 {
 	size_t len = strlen(word);

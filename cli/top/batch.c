@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of guests as lines, for scripts: names are escaped as on the terminal, and none is cut. */
+/* The list of guests as lines, for scripts: names are escaped as on the terminal, and never truncated. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

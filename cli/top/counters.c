@@ -36,7 +36,7 @@ bool cli_top_read_text(const char *path, char *buf, size_t size)
 	return n > 0;
 }
 
-/* Fields from the third on; the second is a name in brackets, which may hold anything. False: it is no such
+/* Fields from the third on; the second is a name in brackets, which may contain anything. False: not such a
  * line. */
 static bool parse_stat(const char *text, uint64_t fields[STAT_FIELDS])
 {
@@ -46,7 +46,7 @@ static bool parse_stat(const char *text, uint64_t fields[STAT_FIELDS])
 	memset(fields, 0, STAT_FIELDS * sizeof(*fields));
 	if (!p || p[1] != ' ' || !p[2])
 		return false;
-	p += 3; /* behind the state */
+	p += 3; /* after the state */
 	for (unsigned i = 4; i < STAT_FIELDS; i++) {
 		fields[i] = strtoull(p, &end, 10);
 		if (end == p)
@@ -65,7 +65,7 @@ static bool read_stat(const char *path, uint64_t fields[STAT_FIELDS])
 
 /* --- threads --------------------------------------------------------------------------------------------- */
 
-/* QEMU's threads of vCPUs, where it names its threads (libvirt has it do so), and those of other VMMs. */
+/* QEMU's threads of vCPUs, if it names its threads (libvirt configures that), and those of other VMMs. */
 static bool is_named_vcpu(const char *name)
 {
 	return !strncmp(name, "CPU ", 4) || !strncmp(name, "vcpu", 4) || !strncmp(name, "fc_vcpu", 7);
@@ -161,7 +161,7 @@ static void read_waits(const struct cli_top_vmm *v, const struct cli_top_host *h
 	}
 }
 
-/* The number behind "\nNAME: "; false: there is none. */
+/* The number after "\nNAME: "; false: there is none. */
 static bool take_member(const char *text, const char *name, uint64_t *ret)
 {
 	const char *p = strstr(text, name);

@@ -57,7 +57,7 @@ static struct ot_err *add_stats(struct cli_top_vmm *v, int pidfd, int theirs, bo
 	return NULL;
 }
 
-/* All of them or none: counts of some vCPUs are no guest's. */
+/* All of them or none: counts of some vCPUs are not the guest's. */
 static struct ot_err *find_stats(struct cli_top_vmm *v, const struct cli_top_host *host)
 {
 	bool missed = false;

@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#define LINE_MAX_BYTES (1u << 20) /* a longer one is left out */
+#define LINE_MAX_BYTES (1u << 20) /* a longer one is omitted */
 #define SAID_MAX_BYTES (64u << 10)
 #define WAIT_NS        3000000000ull
 
@@ -25,7 +25,7 @@ void cli_top_feed_init(struct cli_top_feed *f)
 
 /* --- life ------------------------------------------------------------------------------------------------ */
 
-/* It ends with its parent, however that ends. */
+/* It ends with its parent, in whatever way that ends. */
 static _Noreturn void become(const char *const *argv, int out, int err, pid_t parent)
 {
 	int null = open("/dev/null", O_RDONLY);
@@ -33,7 +33,7 @@ static _Noreturn void become(const char *const *argv, int out, int err, pid_t pa
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		_exit(127);
-	setpgid(0, 0); /* Ctrl-C is for the view, which ends it */
+	setpgid(0, 0); /* the view handles Ctrl-C, and ends it */
 	execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
 	_exit(127);
 }

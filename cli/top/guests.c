@@ -71,7 +71,7 @@ static bool is_selected(const struct cli_top_guests *g, const struct vp_qemu *q)
 	return !g->npatterns;
 }
 
-/* A guest that has ended meanwhile is left out. */
+/* A guest that has ended meanwhile is omitted. */
 static struct ot_err *add(struct cli_top_guests *g, const struct vp_qemu *q)
 {
 	struct cli_top_guest guest = {
@@ -90,7 +90,7 @@ static struct ot_err *add(struct cli_top_guests *g, const struct vp_qemu *q)
 	if (*q->name)
 		memcpy(guest.name, q->name, sizeof(guest.name));
 	else
-		snprintf(guest.name, sizeof(guest.name), "qemu-%d", (int)q->pid); /* as an engine names it */
+		snprintf(guest.name, sizeof(guest.name), "qemu-%d", (int)q->pid); /* the name in its engine */
 	g->items[g->count++] = guest;
 	return NULL;
 }
@@ -168,7 +168,7 @@ struct ot_err *cli_top_guests_refresh(struct cli_top_guests *g)
 
 /* --- what they do ---------------------------------------------------------------------------------------- */
 
-/* What a counter has got in a second, times @scale; NAN: not known yet. */
+/* The increase of a counter in a second, times @scale; NAN: not known yet. */
 static double rate(const struct cli_top_guest *guest, uint64_t now, uint64_t before, double scale)
 {
 	double seconds = (double)(guest->now.at_ns - guest->before.at_ns) / 1e9;

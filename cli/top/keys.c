@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What keys do in the live view: as in top(1) and htop(1), where these have the same. */
+/* The effects of keys in the live view: as in top(1) and htop(1), if these have the same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static void ask(struct cli_top_model *m, uint32_t guest, const char *name)
 		m->sheet = CLI_TOP_ASK_PROBES;
 }
 
-/* They are put in after a "y" only, and taken out at once. */
+/* Probes are enabled only after a "y", and disabled without a question. */
 static void toggle_probes(struct cli_top_model *m)
 {
 	const struct cli_top_row *row = selected(m);
@@ -244,7 +244,7 @@ static enum cli_top_act rows_key(struct cli_top_model *m, int key)
 	}
 }
 
-/* Help and programs: any key except those that scroll ends them, 's' saves the shown text. */
+/* Help and programs: any key except for scrolling closes them, 's' saves the shown text. */
 static enum cli_top_act sheet_key(struct cli_top_model *m, int key)
 {
 	if (is_motion(key)) {

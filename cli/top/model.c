@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns by which rows are at first: the CPU's. */
+/* The initial sort columns: the CPU's. */
 static const unsigned first_columns[CLI_TOP_LEVELS] = { 3, 2, 1, 0 };
 
 void cli_top_model_init(struct cli_top_model *m, unsigned period_ms)
@@ -73,7 +73,7 @@ struct cli_top_question cli_top_model_shown(const struct cli_top_model *m)
 
 /* --- the table ------------------------------------------------------------------------------------------- */
 
-/* The selected row stays selected at its new position; if it has gone, the one that is in its place. */
+/* The selected row remains selected at its new position; if it has disappeared, the one in its place is. */
 static void keep_selected(struct cli_top_model *m)
 {
 	struct cli_top_order *o = &m->orders[m->level];

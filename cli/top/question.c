@@ -7,7 +7,7 @@
 
 /* How often an engine's data is read. The program's own tick decides when it prints. */
 #define RATE          "250ms"
-/* Rows that are printed: the greatest. */
+/* Number of printed rows: the greatest. */
 #define PROCESSES_MAX 1000
 #define STACKS_MAX    500
 
@@ -44,7 +44,7 @@ static void put_processes(const struct cli_top_question *q, struct ot_buf *out)
 		      q->probes ? "\ttrunc(@calls);\n\ttrunc(@faults);\n\ttrunc(@ios);\n" : "");
 }
 
-/* They add up since the program began: samples of one process are few. */
+/* They accumulate since the program began, because samples of one process are few. */
 static void put_stacks(const struct cli_top_question *q, struct ot_buf *out)
 {
 	ot_buf_printf(
@@ -72,8 +72,8 @@ void cli_top_program(const struct cli_top_question *q, struct ot_buf *out)
 	}
 }
 
-/* Options in front of the program's own: data comes in time, no engine is put into a VMM unasked, and a
- * kernel may lack a probe. */
+/* Options before the program's own: data arrives in time, no engine is injected without asking, and a kernel
+ * may lack a probe. */
 static const char *const with_probes[] = { "-q", "-Z", "-x", "aggrate=" RATE, "-x", "switchrate=" RATE };
 static const char *const without[] = {
 	"-q", "-x", "noattach", "-x", "aggrate=" RATE, "-x", "switchrate=" RATE

@@ -215,7 +215,7 @@ static struct ot_err *draw(struct view *v)
 
 /* --- keys ------------------------------------------------------------------------------------------------ */
 
-/* A file that is there is left alone. */
+/* An existing file is not overwritten. */
 static void save(struct cli_top_model *m)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf text = { 0 };
@@ -231,7 +231,7 @@ static void save(struct cli_top_model *m)
 	ot_err_destroy(err);
 }
 
-/* *ret_ends: the operator has ended it. *ret_now: wants new numbers. */
+/* *ret_ends: the operator ended it. *ret_now: the operator requests new numbers. */
 static struct ot_err *take_keys(struct view *v, bool *ret_ends, bool *ret_now)
 {
 	int key;
@@ -244,7 +244,7 @@ static struct ot_err *take_keys(struct view *v, bool *ret_ends, bool *ret_now)
 		if (act == CLI_TOP_SAVE)
 			save(&v->model);
 		OT_TRY(ask(v));
-		/* the next key is for the rows that this one leads to */
+		/* the next key applies to the rows that this one selects */
 		OT_TRY(draw(v));
 	}
 	return NULL;
@@ -252,7 +252,7 @@ static struct ot_err *take_keys(struct view *v, bool *ret_ends, bool *ret_now)
 
 /* --- the loop -------------------------------------------------------------------------------------------- */
 
-/* Until a key, a line, a signal or @until. *ret_ends: a signal, or the terminal is gone. */
+/* Wait for a key, a line, a signal or @until. *ret_ends: a signal, or the terminal has closed. */
 static struct ot_err *wait(struct view *v, int signals, uint64_t until, bool *ret_ends)
 {
 	ot_auto_free struct pollfd *fds = calloc(v->ncounting * 2 + 4, sizeof(*fds));

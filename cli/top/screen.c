@@ -69,7 +69,7 @@ static void put(void *arg, unsigned y, enum cli_top_look look, const char *line)
 	attrset((int)looks[look]);
 	mvaddstr(
 	    (int)y, 0,
-	    line); /* the last character of the screen can't be followed by the cursor: no error of ours */
+	    line); /* after the screen's last character the cursor can't advance, which is not an error */
 	attrset(A_NORMAL);
 }
 

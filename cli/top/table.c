@@ -52,7 +52,7 @@ struct order {
 	bool by_name, reversed;
 };
 
-/* NANs are behind all numbers, whichever way these are. */
+/* NANs follow all numbers, in either order. */
 static int compare_values(double a, double b, bool reversed)
 {
 	if (isnan(a) || isnan(b))
@@ -94,7 +94,7 @@ size_t cli_top_table_find(const struct cli_top_table *t, uint64_t id)
 
 /* --- lines ----------------------------------------------------------------------------------------------- */
 
-/* The columns behind the name. */
+/* The columns after the name. */
 static unsigned others_width(const struct cli_top_table *t)
 {
 	unsigned width = 0;
@@ -120,7 +120,7 @@ unsigned cli_top_table_width(const struct cli_top_table *t)
 	return (unsigned)name + others_width(t);
 }
 
-/* A terminal may be narrower than the columns are. */
+/* A terminal may be narrower than the columns. */
 static void put_line(struct ot_buf *out, const struct ot_buf *line, unsigned width)
 {
 	if (line->failed)

@@ -11,7 +11,7 @@
 #include "base/compiler.h"
 #include "base/utf8.h"
 
-/* The length of a character that is shown as it is; 0: it is not. */
+/* The length of a character that is printed unchanged; 0: it is escaped. */
 static int plain_length(const char *s, size_t n)
 {
 	int len = ot_utf8_length((const uint8_t *)s, n);
@@ -34,7 +34,7 @@ void cli_top_escape(struct ot_buf *out, const char *s, size_t n)
 	}
 }
 
-/* The byte of an escape sequence behind its backslash, and how long that is. 0: it is none. */
+/* The byte of an escape sequence after its backslash, and its length. 0: not an escape sequence. */
 static size_t escaped_byte(const char *s, size_t n, char *ret)
 {
 	static const char from[] = "abfnrtv\\\"", to[] = "\a\b\f\n\r\t\v\\\"";
@@ -76,7 +76,7 @@ void cli_top_fit(struct ot_buf *out, const char *text, unsigned width, bool righ
 	unsigned columns = 0;
 	size_t cut = 0, i = 0;
 
-	/* @cut: where the last column begins */
+	/* @cut: the beginning of the last column */
 	for (; text[i]; i++)
 		if (begins_character(text[i]) && ++columns == width)
 			cut = i;

@@ -48,7 +48,7 @@ size_t cli_top_page(unsigned height)
 	return height > HEAD + FOOT ? height - HEAD - FOOT : 1;
 }
 
-/* Where lines go, and how wide they are. */
+/* The receiver of lines, and their width. */
 struct paper {
 	unsigned width;
 	void (*put)(void *arg, unsigned y, enum cli_top_look look, const char *line);
@@ -171,7 +171,7 @@ static struct ot_err *put_sheet_line(const struct paper *p, unsigned y, const ch
 	return err;
 }
 
-/* Lines of @text from m->sheet_row on, as far as there are that many. */
+/* The lines of @text from m->sheet_row on that fit. */
 static struct ot_err *put_sheet(const struct paper *p, const struct cli_top_model *m, const char *text,
 				unsigned height)
 {
