@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The accesses to memory that may be gone. Between the first instruction and the last nothing is pushed, so
- * if any of them faults, the handler (guarded_handler.c) can continue at ot_guarded_failed, which returns
- * false to the caller. Written for the host's own processor, x86-64.
+ * Accesses to memory that may disappear. Between the first instruction and the last nothing is pushed, so if
+ * any of them faults, the handler (guarded_handler.c) can continue at ot_guarded_failed, which returns false
+ * to the caller. Written for the host's own processor, x86-64.
  */
 #include "base/guarded.h"
 #include "base/guarded_internal.h"
@@ -114,7 +114,8 @@ __asm__(
 
 #ifdef THREADS_ARE_CHECKED
 
-/* ThreadSanitizer sees no assembly: order by it would be a race to it. No memory of its tests goes. */
+/* ThreadSanitizer does not see assembly: ordering by it would be reported as a race. In its tests no memory
+ * disappears. */
 bool ot_guarded_read(void *dst, const void *src, size_t len)
 {
 	if (len == 8)
@@ -148,7 +149,7 @@ bool ot_guarded_exchange(void *at, uint64_t old, uint64_t new)
 #else
 
 #ifdef ADDRESSES_ARE_CHECKED
-/* as GCC has them built in */
+/* as GCC's built-in functions */
 void __asan_loadN(void *at, long len);
 void __asan_storeN(void *at, long len);
 #define CHECK_LOAD(at, len)  __asan_loadN((void *)(uintptr_t)(at), (long)(len))

@@ -16,7 +16,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned users;
-static struct sigaction before; /* ours; valid for as long as the handler may run, which is for ever */
+static struct sigaction before; /* our handler's; valid as long as that may run, which is for ever */
 
 /* The default action ends a process that a handler can't help. A fault happens again on return, and ends it
  * with the registers of the fault; a signal that was sent is sent again. */

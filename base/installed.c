@@ -47,7 +47,7 @@ bool ot_installed_tools_in(const struct ot_installed *in, char *ret, size_t size
 	       try(in->bin, BUILT_DATA, "tools", ret, size) || try(in->libdir, ".", "tools", ret, size);
 }
 
-/* The folder of this program; "" when that can't be found out. */
+/* The folder of this program; "" if it can't be determined. */
 static void own_folder(char *ret, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", ret, size - 1);
@@ -58,8 +58,8 @@ static void own_folder(char *ret, size_t size)
 		*slash = '\0';
 }
 
-/* The folder of the library that this is in; "" in a program, and where a library was loaded by a relative
- * path, as the working directory may be another one now. */
+/* The folder of the library that contains this; "" in a program, and if the library was loaded by a relative
+ * path, because the working directory may have changed. */
 static void library_folder(char *ret, size_t size)
 {
 	Dl_info own, program;

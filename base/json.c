@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The JSON writer: punctuation, escapes, and the check that values stand where JSON allows them. A stream is
- * written by one thread, so stdio's lock, which costs more than the writing, is not taken for each piece.
- */
+/* The JSON writer: punctuation, escapes, and the check that values are where JSON allows them. A stream is
+ * written by one thread, so stdio's lock, which costs more than the writing, is not taken for each piece. */
 #include "base/json.h"
 
 #include <inttypes.h>
@@ -114,7 +113,7 @@ void ot_json_end(struct ot_json *j)
 
 /* --- scalars ------------------------------------------------------------------------------------------- */
 
-/* Bytes of the character at @s that stand in JSON as they are; 0: it is escaped, or no UTF-8. */
+/* Size of the character at @s if JSON contains it unescaped; 0: it is escaped, or invalid UTF-8. */
 static size_t plain(const uint8_t *s, size_t len)
 {
 	int n = ot_utf8_length(s, len);
@@ -136,7 +135,7 @@ static size_t put_escaped(FILE *fp, const uint8_t *s, size_t len)
 	return n <= 0 ? 1 : (size_t)n;
 }
 
-/* What stands as it is, is written in one piece: a call for each character took half of a record's time. */
+/* Unescaped text is written in one piece: a call for each character took half of a record's time. */
 static void put_text(FILE *fp, const uint8_t *s, size_t len)
 {
 	putc_unlocked('"', fp);

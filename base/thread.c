@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Starting threads that take no signals but that of a lost page, and children that take all. */
+/* Starting threads with all signals blocked but the one for lost memory, and children with none blocked. */
 #include "base/thread.h"
 
 #include <signal.h>
