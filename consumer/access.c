@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who used a guest's engine, as its VMM recorded it: asking for that, and its forms. */
+/* The users of a guest's engine, as recorded by its VMM: requesting the records, and their forms. */
 #include "consumer/access.h"
 
 #include <time.h>
@@ -28,7 +28,7 @@ struct ot_err *con_access_of(const struct vp_guest_info *guest, struct vp_msg_ac
 	return err;
 }
 
-/* As ISO 8601 has it, in UTC. */
+/* In the form of ISO 8601, in UTC. */
 static const char *time_text(uint64_t s, char *ret, size_t size)
 {
 	time_t t = (time_t)s;

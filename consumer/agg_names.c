@@ -68,7 +68,7 @@ static struct ot_err *add(struct con_agg_names *names, struct con_printer *p, bo
 	return NULL;
 }
 
-/* An address as it was sent. */
+/* An address in its original form. */
 struct address {
 	uint64_t kind, guest, pid, addr;
 };
@@ -92,7 +92,7 @@ static struct ot_err *find_name(struct con_agg_names *names, struct con_printer 
 	return ot_map_puts(&names->names, text, *ret) ? NULL : ot_err_nomem();
 }
 
-/* What an address and its name take, in both maps and the arena. */
+/* Memory of an address and its name, in both maps and the arena. */
 static uint64_t cost(const char *name)
 {
 	return 2 * strlen(name) + 256;

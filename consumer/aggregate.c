@@ -96,7 +96,7 @@ static void free_entry(struct con_agg_entry *e)
 	free(e);
 }
 
-/* A delta without room is left out: the account has counted it. */
+/* A delta without room is omitted: the account has counted it. */
 static struct ot_err *leave_out(const struct vp_aggregate *delta, struct ot_err *err)
 {
 	if (!delta->account || ot_err_code(err) != OT_ERR_LIMIT)
@@ -235,7 +235,7 @@ struct ot_err *con_aggs_add(struct con_aggs *aggs, struct con_printer *p, const 
 		return leave_out(delta, err);
 	uint32_t *slot = find_slot(agg, e);
 	if (!*slot && !ot_account_take(e->source->account, cost(e))) {
-		free(e); /* left out, too */
+		free(e); /* omitted, too */
 		return NULL;
 	}
 	if (*slot) {
@@ -243,7 +243,7 @@ struct ot_err *con_aggs_add(struct con_aggs *aggs, struct con_printer *p, const 
 		dif_agg_merge(agg->kind, agg->entries[*slot - 1]->words, delta->words);
 		return NULL;
 	}
-	/* merged into an initial value of ours, not copied: parameters are never the guest's */
+	/* merged into an initial value, not copied: parameters never come from the guest */
 	dif_agg_init(agg->kind, agg->arg, e->words);
 	dif_agg_merge(agg->kind, e->words, delta->words);
 	agg->entries[agg->count++] = e;

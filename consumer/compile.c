@@ -29,7 +29,7 @@ static void forget_failure(struct con_compilation *c)
 	c->failure = (struct con_failure){ 0 };
 }
 
-/* @context is taken over; without memory it is left out. */
+/* @context is consumed; without memory it is omitted. */
 static struct ot_err *fail(struct con_compilation *c, struct ot_err *err, const struct dif_diag *diag,
 			   const struct dif_source *src, char *context)
 {
@@ -80,7 +80,7 @@ static void list_objects(const struct part *p, uint32_t first)
 
 /* --- texts ---------------------------------------------------------------------------------------------- */
 
-/* What is new in the program is for this kernel, of this text. Options are unchanged. */
+/* New parts of the program are for this kernel, from this text. Options are unchanged. */
 static void mark(const struct part *p, uint32_t first, uint32_t nopts)
 {
 	struct dif_program *prog = &p->c->prog;

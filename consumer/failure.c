@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a compilation failed at, in words: for the command's messages, and for an operator elsewhere. */
+/* The reason why a compilation failed, in words: for the command's messages, and for an operator on another
+ * host. */
 #include "consumer/compile.h"
 
 /* An error of D. */

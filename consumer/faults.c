@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which faults are reported at once, and which are counted. */
+/* Selects the faults that are reported at once, and those that are counted. */
 #include "consumer/faults.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -g 'web*' and -g all: which guests of this host a pattern means, and those that run when the session
+/* -g 'web*' and -g all: the guests of this host that match a pattern, and those that run when the session
  * begins. */
 #include "consumer/guest_patterns.h"
 
@@ -11,7 +11,7 @@
 
 bool con_is_guest_pattern(const char *spec)
 {
-	/* a source ("dump:ram[1]") and a socket's path are no names */
+	/* a source ("dump:ram[1]") and a socket's path are not names */
 	return !strcmp(spec, "all") || (dif_glob_is_pattern(spec) && !strpbrk(spec, ":/"));
 }
 
@@ -20,8 +20,8 @@ static const char *name_of(const struct vp_machine *m)
 	return *m->domain_name ? m->domain_name : m->guest.name;
 }
 
-/* Whose name is taken is not asked: a pattern means every guest of that name. A guest that may not be traced
- * matches no pattern, and is not reported: who may not trace it need not know that it is there. */
+/* Duplicate names are allowed: a pattern selects every guest with the name. A guest that may not be traced
+ * matches no pattern, and is not reported: its existence is not revealed. */
 static bool matches(const char *pattern, const struct con_guest_filter *filter, const struct vp_machine *m)
 {
 	if (!m->guest.pid || m->guest.rank == VP_RANK_PID ||
@@ -55,8 +55,8 @@ static const struct vp_machine *find_first(const char *pattern, const struct con
 	return first;
 }
 
-/* One guest's clause can end the session, and its owner chooses its name. Whom the operator trusts is one
- * owner, of the others each user is. */
+/* One guest's clause can end the session, and its owner chooses its name. The users whom the operator trusts
+ * count as one owner, every other user as one each. */
 static bool is_owners(const struct con_guest_owner *owner, const struct vp_guest_info *guest)
 {
 	return owner->rank == guest->rank && (owner->rank == VP_RANK_OWN || owner->uid == guest->uid);
@@ -69,7 +69,7 @@ static struct ot_err *of_another(const struct vp_machine *m)
 			  name_of(m), m->guest.pid, m->guest.uid, m->guest.pid);
 }
 
-/* What is being attached, and who gets messages. */
+/* The guest that is being attached, and the receiver of messages. */
 struct attaching {
 	struct vp_session *s;
 	const char *pattern;
@@ -83,7 +83,7 @@ static void report(const struct attaching *a, struct ot_err *why)
 	ot_err_destroy(why);
 }
 
-/* One that can't be traced does not keep the others from it. */
+/* A guest that can't be traced does not prevent tracing the others. */
 static struct ot_err *attach(const struct attaching *a, const struct vp_machine *m, uint32_t *attached)
 {
 	char pid[16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Telling texts apart, their lines and words; and joining a text with the items found in memory. */
+/* Recognising texts, reading their lines and words, and joining a text with the items found in memory. */
 #include "consumer/inside.h"
 
 #include <ctype.h>
@@ -159,7 +159,7 @@ struct ot_err *con_inside_read(const char *name, const char *text, size_t len, s
 
 /* --- beside memory -------------------------------------------------------------------------------------- */
 
-/* Which of con_inside.sockets a socket is, by its name. */
+/* The kind in con_inside.sockets of a socket, by its name. */
 static uint32_t socket_bit(const char *name)
 {
 	return 1u << ((name[0] == 'u' ? 2 : 0) + (name[3] == '6'));

@@ -158,7 +158,7 @@ static bool is_maps(const struct con_line *first)
 			       &start);
 }
 
-/* What is mapped as code, and is a file. */
+/* Files that are mapped as code. */
 static struct ot_err *maps_line(struct con_text_reader *r, const struct con_line *line)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf name = { 0 };

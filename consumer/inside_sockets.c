@@ -41,7 +41,7 @@ static bool is_ss(const struct con_line *first)
 		con_word_number(&first->words[2], 10, UINT64_MAX, &queue));
 }
 
-/* "State Recv-Q …": ss leaves out the column of the protocol. */
+/* "State Recv-Q …": ss omits the column of the protocol. */
 static bool is_ss_of_one(const struct con_line *first)
 {
 	return first->n >= 4 && con_word_is(&first->words[0], "State") &&
@@ -143,8 +143,7 @@ static struct ot_err *proc_net_heading(struct con_text_reader *r, const struct c
 	return NULL;
 }
 
-/* An address is written as numbers of 32 bits, each as this kind of CPU has it in memory: the lowest byte
- * first. */
+/* An address is written as numbers of 32 bits, each in this processor's byte order: the lowest byte first. */
 static bool read_hex_end(const struct con_word *w, bool is_v6, uint8_t address[16], uint16_t *ret_port)
 {
 	size_t words = is_v6 ? 4 : 1;

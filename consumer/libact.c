@@ -70,7 +70,7 @@ static struct ot_err *do_ftruncate(struct con_consumer *c)
 	FILE *fp = c->out->printer.fp;
 
 	fflush(fp);
-	/* a pipe or terminal can't be: then there is nothing to do */
+	/* a pipe or terminal can't be truncated, and needs no action */
 	if (!ftruncate(con_terminal_fileno(fp), 0))
 		lseek(con_terminal_fileno(fp), 0, SEEK_SET);
 	return NULL;
@@ -86,7 +86,7 @@ static struct ot_err *do_normalize(struct con_consumer *c, const struct vp_enabl
 	return NULL;
 }
 
-/* The datum that carries the value: the last of a run, whether or not one for the name is in front. */
+/* The datum with the value: the last of a run, with or without one for the name before it. */
 struct ot_err *con_libact(struct con_consumer *c, const struct vp_enabled *ecb, const struct con_datum *run,
 			  unsigned n)
 {

@@ -15,7 +15,7 @@
 
 static void vmessage(const char *fmt, va_list ap)
 {
-	char *text, shortened[512]; /* without memory a message may be cut, but it is seen */
+	char *text, shortened[512]; /* without memory a message may be truncated, but it is printed */
 	va_list again;
 
 	va_copy(again, ap);
@@ -108,7 +108,7 @@ int con_finish_output(FILE *fp, const char *name)
 	return fflush(fp) == EOF || ferror(fp) ? fail_output(fp, name) : CON_EXIT_OK;
 }
 
-/* Behind "error on enabled probe …: ". */
+/* The text after "error on enabled probe …: ". */
 static void describe_fault(const struct vp_fault_info *fault, bool with_address, char *buf, size_t size)
 {
 	char where[32], address[32] = "", offset[32] = "";
@@ -162,7 +162,7 @@ void con_library_fault_text(const struct vp_enabled *ecb, const char *what, char
 
 static const struct {
 	const char *tag;
-	const char *text; /* in front of it: the count; behind it: "s" */
+	const char *text; /* before it: the count; after it: "s" */
 	const char *tail;
 	bool per_cpu;
 } drops[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The names that a session has for addresses, guests and vCPUs, for the printer. */
+/* A session's names for addresses, guests and vCPUs, for the printer. */
 #include "consumer/consumer.h"
 
 static void kernel_symbol(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol_form form, char *buf,

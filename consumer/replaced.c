@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that are replaced at once: see replaced.h. */
+/* Files that are replaced atomically: see replaced.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio_ext.h>
@@ -71,8 +71,8 @@ static struct ot_err *go_on(struct con_replaced *f, FILE *fp)
 	return failed ? ot_err_os(failed, "dup2") : NULL;
 }
 
-/* A disk may be full for a while, and the next text has all that this one would have had. Takes over @err,
- * which is reported once. */
+/* A disk may be full for a while, and the next text contains all data of this one. Consumes @err, which is
+ * reported once. */
 static struct ot_err *try_later(struct con_replaced *f, FILE *fp, struct ot_err *err)
 {
 	__fpurge(fp);

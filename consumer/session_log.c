@@ -27,7 +27,7 @@ void con_session_note(struct vp_session *session, const char *what)
 	free(names.items);
 }
 
-/* This session's own was logged when it began. */
+/* This session's own record was logged at its start. */
 static bool is_known(const struct vp_access *a)
 {
 	return a->flags & VP_ACCESS_LOGGED || a->pid == getpid();

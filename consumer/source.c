@@ -134,7 +134,7 @@ static struct ot_err *preprocess(const struct con_texts *texts, const struct ot_
 		run_cpp(argv, in, to);
 	close(ot_move_fd(to));
 	struct ot_err *err = read_output(from, out);
-	close(ot_move_fd(from)); /* a cpp that still writes ends by this */
+	close(ot_move_fd(from)); /* this ends a cpp that is still writing */
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (err)

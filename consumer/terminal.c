@@ -25,7 +25,7 @@ struct guard {
 	int fd;
 	bool terminal, utf8;
 	bool raw;
-	bool given_up; /* nothing is written to it any more */
+	bool given_up; /* its reader has closed */
 	/* undecided until more bytes arrive: the beginning of a sequence, a carriage return */
 	uint8_t held[HELD_MAX];
 	size_t nheld;
@@ -83,7 +83,7 @@ static size_t tame(const struct guard *g, const uint8_t *s, size_t n, uint8_t *o
 
 /* --- the stream ---------------------------------------------------------------------------------------- */
 
-/* True: as much as a pipe takes at once can be written, or waiting has no end. */
+/* True: a write of a pipe's atomic size will not block, or waiting has no limit. */
 static bool wait_for_room(struct guard *g)
 {
 	if (!patience)

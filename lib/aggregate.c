@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Aggregations as DTrace's callers walk them: dtrace_aggregate_snap(3). */
+/* Walking aggregations through DTrace's functions: dtrace_aggregate_snap(3). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ int dtrace_aggregate_snap(dtrace_hdl_t *h)
 {
 	if (lib_check_going(h))
 		return -1;
-	if (h->state == LIB_STOPPED) /* all has been taken over */
+	if (h->state == LIB_STOPPED) /* everything has been read */
 		return 0;
 	lib_begin(h);
 	int result = lib_result(h, vp_session_snap(h->session));
@@ -29,7 +29,7 @@ struct walk {
 	bool remove; /* the element that was shown last */
 };
 
-/* The element's data in the form that lay_out() of describe.c gives them, in the handle's scratch. */
+/* The element's data in the layout of lay_out() of describe.c, in the handle's scratch. */
 static struct ot_err *copy_data(dtrace_hdl_t *h, const dtrace_aggdesc_t *desc, struct con_agg_entry *e)
 {
 	uint32_t nkeys = e->source->layout->nkeys, id = desc->dtagd_id;
@@ -52,7 +52,7 @@ static struct ot_err *copy_data(dtrace_hdl_t *h, const dtrace_aggdesc_t *desc, s
 	return NULL;
 }
 
-/* What the callback said of the element. */
+/* The callback's action on the element. */
 static struct ot_err *obey(struct walk *w, int said, struct con_agg_entry *e, uint64_t normal)
 {
 	switch (said) {
@@ -105,7 +105,7 @@ static struct ot_err *show(struct walk *w, struct con_agg_entry *e)
 	return obey(w, said, e, data.dtada_normal);
 }
 
-/* The elements in an order of their own, as removing changes the aggregation's. */
+/* The elements in a separate order, because removing changes the aggregation's. */
 static struct ot_err *sorted(struct con_agg *agg, const struct con_agg_order *order,
 			     struct con_agg_entry ***ret)
 {

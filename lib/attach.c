@@ -12,7 +12,7 @@ static void say(void *arg, const char *text)
 	lib_report(arg, text);
 }
 
-/* In the system's log first: who did it is on record whatever becomes of it. */
+/* In the system log first: the user is recorded whatever the result. */
 static void entering(void *arg, const char *guest, uint32_t pid, const char *why)
 {
 	dtrace_hdl_t *h = arg;

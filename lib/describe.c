@@ -5,8 +5,8 @@
 
 #include "lib/handle.h"
 
-/* Where the first key of an element is: behind the aggregation's number, which 8 bytes are kept for, and the
- * variable's. */
+/* The offset of an element's first key: after the aggregation's number, for which 8 bytes are reserved, and
+ * the variable's. */
 #define KEYS_AT 16
 
 static void copy_name(char *to, size_t size, const char *name)

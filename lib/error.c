@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The last error of a handle: a number, and a text that says what to do. */
+/* The last error of a handle: a number, and a text with the remedy. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -170,7 +170,7 @@ const char *dtrace_errmsg(dtrace_hdl_t *h, int error)
 		return h->message;
 	if (error >= OUTSIGHT_E_VERSION)
 		return i < OT_ARRAY_SIZE(texts) ? texts[i] : "Unknown error";
-	/* strerror() is not for several threads */
+	/* strerror() is not thread-safe */
 	const char *text = error ? strerrordesc_np(error) : "No error";
 	return text ? text : "Unknown error";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions of the caller that get text, faults, drops and messages: dtrace_handle_buffered(3). */
+/* Functions of the caller that receive text, faults, drops and messages: dtrace_handle_buffered(3). */
 #include <errno.h>
 
 #include "lib/handle.h"

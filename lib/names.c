@@ -30,7 +30,7 @@ static void kernel_text(dtrace_hdl_t *h, uint64_t addr, enum vp_symbol_form form
 		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
 }
 
-/* As DTrace's functions return texts. */
+/* Return a text in the way of DTrace's functions. */
 static int give(const char *text, char *buf, int size)
 {
 	int len = (int)strlen(text);
@@ -62,7 +62,7 @@ int dtrace_uaddr2str(dtrace_hdl_t *h, pid_t pid, uint64_t addr, char *buf, int s
 	return give(text, buf, size);
 }
 
-/* A copy that stays; NULL: no memory. */
+/* A permanent copy; NULL: no memory. */
 static const char *keep_name(dtrace_hdl_t *h, const char *name)
 {
 	char *copy = ot_map_gets(&h->symbols_seen, name);
@@ -113,8 +113,7 @@ const char *outsight_guest(dtrace_hdl_t *h)
 		   : "";
 }
 
-/* The action that recorded it; NULL: the number of a variable, a value, or not of what the callback runs for.
- */
+/* The action that recorded it; NULL: the number of a variable, a value, or not a datum of the callback. */
 static const struct dif_action *action_of(dtrace_hdl_t *h, const dtrace_recdesc_t *rec)
 {
 	const struct lib_current *c = &h->current;

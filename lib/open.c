@@ -92,7 +92,7 @@ void dtrace_close(dtrace_hdl_t *h)
 
 /* --- options -------------------------------------------------------------------------------------------- */
 
-/* Options that are not -x's: what the command has letters and words for. */
+/* Options other than -x's: those that are letters and words on the command line. */
 static int set_ours(dtrace_hdl_t *h, const char *name, const char *value, bool *ret_is_ours)
 {
 	const struct {

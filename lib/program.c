@@ -41,14 +41,14 @@ static bool spec_of(dtrace_probespec_t spec, enum dif_spec *ret)
 		[DTRACE_PROBESPEC_NAME] = DIF_SPEC_NAME,
 	};
 
-	/* none: a text is no specifier, and a bare word is an error all the same */
+	/* none: a text is not a specifier, but a bare word is still an error */
 	if (spec < DTRACE_PROBESPEC_NONE || spec > DTRACE_PROBESPEC_NAME)
 		return false;
 	*ret = spec == DTRACE_PROBESPEC_NONE ? DIF_SPEC_NAME : specs[spec];
 	return true;
 }
 
-/* A flag stays, as the option that it is. */
+/* A flag remains set, as an option. */
 static void set_flags(struct dif_options *opts, uint_t flags)
 {
 	opts->empty |= !!(flags & DTRACE_C_EMPTY);
@@ -96,7 +96,7 @@ static void drop_last(dtrace_hdl_t *h)
 	free(prog);
 }
 
-/* What the compiler says, without the text itself in front, which the caller has. */
+/* The compiler's message, without the text itself before it, which the caller has. */
 static int compile_error(dtrace_hdl_t *h, struct ot_err *err)
 {
 	const struct con_failure *failure = &h->comp.failure;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records on their way through dtrace_work(): each is shown to the caller's functions, and what the output
- * makes of it goes to the caller's stream or handler. */
+/* Records in dtrace_work(): each is passed to the caller's functions, and the output's text to the caller's
+ * stream or handler. */
 #include <errno.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static struct ot_err *on_record(void *arg, const struct vp_record *r, bool *ret_
 	return h->work.probe ? judge(h, h->work.probe(&h->work.data, h->work.arg), ret_shown) : NULL;
 }
 
-/* Data come in order, so it is this one or one behind it. */
+/* Data arrive in order, so it is this one or a later one. */
 static const dtrace_recdesc_t *description_of(dtrace_hdl_t *h, const struct con_datum *d)
 {
 	const struct lib_enabled *e = h->current.enabled;
@@ -128,7 +128,7 @@ struct ot_err *lib_write(dtrace_hdl_t *h, FILE *fp, dtrace_probedata_t *probe, c
 	size_t len = h->text_len;
 	if (!len)
 		return NULL;
-	rewind(h->text_stream); /* what comes next is written over it */
+	rewind(h->text_stream); /* the next text overwrites it */
 	h->text[len] = '\0';
 	if (fp)
 		return write_stream(h->text, len, fp);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between session and consumer: a record is handed out only while dtrace_work() runs, others wait;
- * aggregations are merged as they come. */
+/* Between session and consumer: a record is delivered only while dtrace_work() runs, others wait;
+ * aggregations are merged at arrival. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static struct ot_err *on_record(void *arg, const struct vp_record *r)
 	return sink.record(sink.arg, r);
 }
 
-/* Its description is made while what its EPID means is at hand. */
+/* Its description is made while the meaning of its EPID is available. */
 static struct ot_err *on_aggregate(void *arg, const struct vp_aggregate *agg)
 {
 	dtrace_hdl_t *h = arg;
@@ -123,7 +123,7 @@ void lib_consumer_end(dtrace_hdl_t *h)
 	h->text = NULL;
 }
 
-/* One that was shown is gone, also if a callback has ended the walk at it. */
+/* A delivered one is removed, also if a callback ended the walk at it. */
 struct ot_err *lib_give_kept(dtrace_hdl_t *h)
 {
 	const struct vp_sink sink = consumer_of(h);

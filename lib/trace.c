@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tracing: dtrace_go(3), and the handlers of what it meets. */
+/* Tracing: dtrace_go(3), and the handlers of its events. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ int dtrace_go(dtrace_hdl_t *h)
 	return result;
 }
 
-/* Whatever the session still has is handed out, or kept, meanwhile. */
+/* The remaining data of the session is delivered, or kept, meanwhile. */
 static struct ot_err *stop(dtrace_hdl_t *h)
 {
 	if (h->state != LIB_TRACING)
@@ -87,7 +87,7 @@ void dtrace_sleep(dtrace_hdl_t *h)
 {
 	if (h->busy || h->state != LIB_TRACING)
 		return;
-	/* an error is the next dtrace_work()'s */
+	/* the next dtrace_work() returns the error */
 	struct ot_err *err = vp_session_sleep(h->session, h->wake_fd);
 	if (err)
 		lib_keep_error(h, OUTSIGHT_E_GUEST, ot_err_message(err));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The number that an aggregation's value shows as. */
+/* The number that is printed for an aggregation's value. */
 #include "consumer/output/print.h"
 
 static uint64_t square_root(unsigned __int128 n)

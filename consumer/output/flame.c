@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A flame graph: one HTML file that needs nothing else (flame.html), with the rows of fold.h as JSON in it. A
- * row is [frames, how many are keys, how many a process's, value]. Names are the guest's: they stand in JSON
+ * A flame graph: one self-contained HTML file (flame.html), with the rows of fold.h as JSON in it. A row is
+ * [frames, number of keys, number of a process's frames, value]. Names come from the guest: they are in JSON
  * strings without a '<', and the page shows them as text.
  */
 #include <errno.h>

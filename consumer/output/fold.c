@@ -35,8 +35,8 @@ size_t con_fold_name(const char *text)
 	return is_offset ? (size_t)(plus - text) : strlen(text);
 }
 
-/* The frames come innermost first: they are kept behind each other, each with its length, and written
- * backwards. How many they are. */
+/* The frames arrive innermost first: they are stored one after the other, each with its length, and written
+ * backwards. Returns their number. */
 uint32_t con_fold_frames(struct ot_buf *line, struct con_printer *p, const struct con_datum *d)
 {
 	struct con_frames frames;
@@ -63,7 +63,7 @@ uint32_t con_fold_frames(struct ot_buf *line, struct con_printer *p, const struc
 	return n;
 }
 
-/* How many frames the key is. */
+/* The number of frames of the key. */
 static uint32_t put_key(struct ot_buf *line, struct con_printer *p, const struct con_datum *d)
 {
 	char text[CON_SYMBOL_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A heat map: one HTML file that needs nothing else (heatmap.html), with the counts of each bucket of each
- * histogram in each interval as JSON. An interval is an aggrate. The counts of a series add up to those of
- * its aggregation, except for counts that a program clears between two intervals.
+ * A heat map: one self-contained HTML file (heatmap.html), with the counts of each bucket of each histogram
+ * in each interval as JSON. An interval is an aggrate. The counts of a series add up to those of its
+ * aggregation, except for counts that a program clears between two intervals.
  *
  *   {"start": MS, "ends": [MS, …], "series": [{"title": "@[read]", "function": "quantize",
  *     "rows": ["64 to 127", …], "cells": [[COLUMN, ROW, COUNT], …]}]}
@@ -25,7 +25,7 @@ struct heatmap {
 	struct con_output base;
 	struct con_heatmap map;
 	uint64_t start_ns, start_ms; /* by ot_now_ns(), and since 1970 */
-	bool reported;               /* that something is no histogram */
+	bool reported;               /* a value is not a histogram */
 	bool ended;
 };
 
@@ -57,7 +57,7 @@ static void leave_out(struct heatmap *h)
 
 /* --- an interval ----------------------------------------------------------------------------------------- */
 
-/* The rows for which there is no series of their own. */
+/* The series of all rows without one of their own. */
 struct others {
 	struct con_rows rows; /* of any of them */
 	struct con_aggval val;
@@ -165,7 +165,7 @@ static struct ot_err *heatmap_interval(struct con_output *o, struct con_aggs *ag
 
 /* --- the page -------------------------------------------------------------------------------------------- */
 
-/* Which values a bucket holds: "64 to 127". */
+/* The values of a bucket: "64 to 127". */
 static void range_text(const struct con_rows *rows, unsigned row, char *buf, size_t size)
 {
 	int64_t low = 0, high = 0;

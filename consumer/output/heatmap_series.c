@@ -54,8 +54,8 @@ struct ot_err *con_heatmap_add(struct con_heatmap *h, const struct ot_buf *ident
 
 /* --- two columns as one ---------------------------------------------------------------------------------- */
 
-/* The cells from @from on that are in columns 2 * @column and 2 * @column + 1, as one column at @to. Both are
- * in order of rows, so this is a merge; @spare holds the first of them. */
+/* Merge the cells from @from on in columns 2 * @column and 2 * @column + 1 into one column at @to. Both are
+ * in order of rows; @spare holds the first of them. */
 static size_t merge_pair(struct con_heatmap_series *s, size_t *from, size_t to, uint32_t column,
 			 struct con_heatmap_cell *spare)
 {

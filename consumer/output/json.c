@@ -46,7 +46,7 @@ static struct ot_err *json_key(struct ot_json *j, struct con_printer *p, const s
 	case CON_SHAPE_INTEGER:
 		ot_json_int(j, con_load_integer(d->data, d->size));
 		return NULL;
-	default: /* as a table shows it */
+	default: /* as in a table */
 		text = shown_key(p, d);
 		if (!text)
 			return ot_err_nomem();
@@ -242,7 +242,7 @@ static struct ot_err *json_item(const struct con_hidden_kind *kind, const struct
 	return ot_json_finish(j);
 }
 
-/* An object a line: who watches reads them as they come. */
+/* An object a line, so that a reader gets each at once. */
 static struct ot_err *json_hidden(struct con_output *o, const struct con_hidden_kind *kind,
 				  const struct con_hidden *h, uint32_t ways)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What keys are called, and their texts: see keys.h. */
+/* Names of keys, and their texts: see keys.h. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -46,7 +46,7 @@ static void put_bytes(struct ot_buf *out, const struct con_datum *d)
 		ot_buf_printf(out, "%02x", d->data[i]);
 }
 
-/* A name is short of its buffer's end, which can be within a character. */
+/* A name ends before its buffer's end, which may be within a character. */
 static void put_symbol(struct ot_buf *out, struct con_printer *p, const struct con_datum *d)
 {
 	char text[CON_SYMBOL_MAX];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of outputs, and their common functions: making one, and which aggregations it is given.
- */
+/* The list of outputs, and their common functions: creating one, and the aggregations that it gets. */
 #include "consumer/output/output.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Putting data into a page: see page.h. */
+/* Inserts data into a page: see page.h. */
 #include "consumer/output/page.h"
 
 #include <string.h>

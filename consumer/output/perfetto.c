@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "consumer/output/keys.h"
 
-#define TRACK_NAME 128 /* a guest's name and those of threads are shorter */
+#define TRACK_NAME 128 /* names of guests and threads are shorter */
 
 /* --- tracks -------------------------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ struct key {
 typedef void describe_fn(struct con_perfetto *p, const struct key *key, char name[TRACK_NAME],
 			 struct con_perfetto_descriptor *d);
 
-/* NULL: there are too many, or no memory. Only a track's first event pays for its description. */
+/* NULL: too many tracks, or no memory. Only a track's first event includes its description. */
 static struct con_perfetto_track *track_of(struct con_perfetto *p, struct key key, describe_fn *describe)
 {
 	struct con_perfetto_track *track = con_perfetto_find(&p->trace, &key, sizeof(key));
@@ -156,7 +156,7 @@ static void perfetto_record(struct con_output *o, const struct vp_record *r, con
 		ot_buf_clear(&p->frames[user]);
 }
 
-/* Does the datum say whose event it is? */
+/* Does the datum identify the event's track? */
 static bool is_owner(struct con_perfetto *p, const struct con_datum *d, const char *variable)
 {
 	if (!strcmp(variable, "tid") && con_datum_shape(d) == CON_SHAPE_INTEGER) {
@@ -231,7 +231,7 @@ static void perfetto_text(struct con_output *o, const struct dif_format *fmt, co
 
 /* --- its event ----------------------------------------------------------------------------------------- */
 
-/* A process's frames are outside of the kernel's. */
+/* A process's frames are outer frames of the kernel's. */
 static void put_stacks(struct con_perfetto *p)
 {
 	struct ot_buf *kernel = &p->frames[0], *user = &p->frames[1];
@@ -244,7 +244,7 @@ static void put_stacks(struct con_perfetto *p)
 	p->fields.buf.failed |= user->failed | kernel->failed;
 }
 
-/* What entry and return of a function have in common; NULL: no memory. */
+/* The common key of a function's entry and return; NULL: no memory. */
 static const void *function_of(struct con_perfetto *p, const struct vp_probe *probe)
 {
 	struct ot_buf key;
@@ -259,8 +259,7 @@ static const void *function_of(struct con_perfetto *p, const struct vp_probe *pr
 	return found;
 }
 
-/* Further clauses of one firing have the same time: their records are instants within, or behind, its slice.
- */
+/* Additional clauses of one firing have the same time: their records are instants in, or after, its slice. */
 static bool is_first_clause(struct con_perfetto *p, const struct con_perfetto_track *track)
 {
 	bool again = p->last.track == track && p->last.probe == p->ecb->probe &&

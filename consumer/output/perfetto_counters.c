@@ -4,7 +4,7 @@
 #include "consumer/output/keys.h"
 #include "consumer/output/perfetto.h"
 
-/* Rows of one guest alone are on its track. Two variables, or keys, of one text are one counter each. */
+/* Rows of a single guest are on its track. Variables or keys with the same text are one counter each. */
 static struct con_perfetto_track *add_track(struct con_perfetto *p, const struct ot_buf *key,
 					    const struct con_agg *agg, const struct con_agg_source *source,
 					    const struct con_row *row)
@@ -27,7 +27,7 @@ static struct con_perfetto_track *add_track(struct con_perfetto *p, const struct
 	return track;
 }
 
-/* Names of keys are made once, not at each aggrate. */
+/* Names of keys are built once, not at each aggrate. */
 static struct con_perfetto_track *row_track(struct con_perfetto *p, const struct con_agg *agg,
 					    const struct con_agg_source *source, const struct con_row *row)
 {

@@ -39,7 +39,7 @@ struct sample {
 struct pprof {
 	struct con_fold fold;
 	struct con_pprof_tables tables;
-	struct con_pb one;     /* the sample that is being made */
+	struct con_pb one;     /* the present sample */
 	struct ot_buf samples; /* struct sample, its bytes, and so on */
 	struct ot_map columns; /* struct con_agg *, or NULL for records → number from 1 on */
 	struct ot_buf types;   /* the columns' names, uint64_t each */
@@ -207,7 +207,7 @@ static struct ot_err *pprof_aggregation(struct con_output *o, const struct con_a
 
 /* --- the file ------------------------------------------------------------------------------------------ */
 
-/* What was written to @pb, which is empty then. */
+/* Take the bytes written to @pb, and empty it. */
 static struct ot_err *flush_to(struct con_gzip *g, struct con_pb *pb, bool last)
 {
 	OT_TRY(con_pb_error(pb));
@@ -243,7 +243,7 @@ static void put_type(struct con_pb *pb, unsigned field, uint64_t type, uint64_t 
 	con_pb_end(pb, message);
 }
 
-/* A profile without samples has a column too: its readers want one. */
+/* A profile without samples also has a column, because its readers require one. */
 static void put_header(struct pprof *p)
 {
 	uint64_t count = con_pprof_string(&p->tables, "count", 5), type;

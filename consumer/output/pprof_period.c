@@ -5,7 +5,7 @@
 
 #include "consumer/output/pprof_tables.h"
 
-/* What is between two samples of "profile-97" or "profile-10ms"; 0: it is another probe. */
+/* The period of "profile-97" or "profile-10ms"; 0: another probe. */
 static uint64_t period_of(const char *name)
 {
 	static const struct {

@@ -35,7 +35,7 @@ void con_pprof_tables_deinit(struct con_pprof_tables *t)
 	con_pb_deinit(&t->pb);
 }
 
-/* The key's number, from 1 on. *ret_new: it is the first time. */
+/* The key's number, from 1 on. *ret_new: it is new. */
 static uint64_t number_of(struct con_pprof_tables *t, struct ot_map *map, const struct ot_buf *key,
 			  bool *ret_new)
 {
@@ -65,7 +65,7 @@ uint64_t con_pprof_string(struct con_pprof_tables *t, const char *s, size_t len)
 	return id ? id - 1 : 0;
 }
 
-/* What the parts of a frame's text are. */
+/* The parts of a frame's text. */
 struct place {
 	bool user;
 	const char *module, *name;

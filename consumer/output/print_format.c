@@ -74,7 +74,7 @@ static void print_char(struct con_printer *p, const struct spec *s, int c)
 	char fmt[16];
 
 	c_format(s, "c", fmt);
-	/* a precision means nothing to %c; the 0 flag neither, but glibc would honour it */
+	/* %c has no precision, and no 0 flag, which glibc would honour */
 	fprintf(p->fp, fmt, s->width, -1, c);
 }
 
@@ -133,7 +133,7 @@ static void print_string(struct con_printer *p, const struct spec *s, const void
 	print_text(p, &bounded, data);
 }
 
-/* @size bytes as a C string literal would have them, up to a NUL, which shows too. */
+/* @size bytes in the form of a C string literal, up to and including a NUL. */
 static void print_escaped(struct con_printer *p, const struct spec *s, const void *data, size_t size)
 {
 	static const char from[] = "\a\b\f\n\r\t\v\\\"", to[] = "abfnrtv\\\"";
@@ -218,8 +218,8 @@ static void print_port(struct con_printer *p, const struct spec *s, const struct
 	print_text(p, s, text);
 }
 
-/* An address in text form, as the name it resolves to; itself when there is none, and where a guest chooses
- * it: a look-up would send its bytes to a name server of its choice, and wait for that. */
+/* An address in text form, as the name it resolves to; unchanged if it has none, or if a guest chooses it: a
+ * look-up would send its bytes to a name server of its choice, and wait for the answer. */
 static void print_host(struct con_printer *p, const struct spec *s, const struct con_datum *d)
 {
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST }, *info = NULL;

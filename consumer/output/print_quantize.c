@@ -164,7 +164,7 @@ static void packed_range(const struct con_scale *scale, unsigned *ret_first, uns
 	*ret_last = last;
 }
 
-/* How wide the column of an end of the range is. */
+/* The width of the column of an end of the range. */
 static int end_width(int64_t n)
 {
 	char text[32];

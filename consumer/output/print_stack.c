@@ -66,7 +66,7 @@ static void print_frame(struct con_printer *p, struct con_stack_style style, con
 
 /* --- frames -------------------------------------------------------------------------------------------- */
 
-/* Frames that a ustack or jstack datum has room for. */
+/* The maximum number of frames of a ustack or jstack datum. */
 static uint32_t ustack_depth(const struct con_printer *p, const struct con_datum *d)
 {
 	uint64_t frames = d->action->arg & 0xffffffff;

@@ -32,10 +32,10 @@ struct walk {
 	bool bad;
 };
 
-/* Where a value is: bytes, and for a bit-field which bits. */
+/* The place of a value: bytes, and for a bit-field its bits. */
 struct place {
 	const uint8_t *data;
-	size_t size; /* bytes there are from data on */
+	size_t size; /* available bytes from data on */
 	unsigned bit, bits;
 };
 
@@ -81,7 +81,7 @@ static struct name take(struct walk *w, char end)
 	return name;
 }
 
-/* A kernel's names are its own: on one line in any case. */
+/* A kernel's names are untrusted: they are printed on one line. */
 static void print_name(struct walk *w, struct name name)
 {
 	for (int i = 0; i < name.len; i++)
@@ -140,7 +140,7 @@ static void print_float(struct walk *w, struct place at, size_t size)
 	}
 }
 
-/* A function by the name that its address has in the kernel. */
+/* A function, by its address's name in the kernel. */
 static void print_function(struct walk *w, struct place at)
 {
 	uint64_t addr = at.size < 8 ? 0 : con_load(at.data, 8);
@@ -164,7 +164,7 @@ static bool is_string(const uint8_t *data, uint64_t n, bool full)
 	return i < n ? !data[i] : full && n;
 }
 
-/* Characters: as a string where they are one, in brackets where they are a member. */
+/* Characters: as a string, or in brackets if they are a member. */
 static void print_chars(struct walk *w, const uint8_t *data, uint64_t n, bool member, bool full)
 {
 	if (is_string(data, n, full)) {
@@ -254,7 +254,7 @@ static void walk_integer(struct walk *w, struct place at, uint64_t size, bool sh
 /* Returns the type's size. */
 static uint64_t walk_layout(struct walk *w, struct place at, int depth, bool show, bool member);
 
-/* @bits is written behind the name, unless 0. */
+/* @bits is written after the name, unless 0. */
 static void print_label(struct walk *w, struct name type, struct name label, unsigned bits)
 {
 	char last = type.len ? type.s[type.len - 1] : ' ';
@@ -460,7 +460,7 @@ bool con_print_type(struct con_printer *p, const char *layout, const void *data,
 	struct name type = take(&w, '\n');
 	const char *start = w.s;
 
-	/* once without printing: an invalid text is found before half of it is printed */
+	/* once without printing, so that an invalid text is detected before a part of it is printed */
 	walk_layout(&w, at, 0, false, false);
 	if (w.bad || *w.s)
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values as trace() and aggregation keys show them: integers, strings, hex dumps. */
+/* Values in the form of trace() and aggregation keys: integers, strings, hex dumps. */
 #include <ctype.h>
 #include <string.h>
 
@@ -202,7 +202,7 @@ bool con_is_named(unsigned kind)
 	return shape == CON_SHAPE_STACK || shape == CON_SHAPE_SYMBOL;
 }
 
-/* As bytes it would be so many zeros. */
+/* As bytes it would be that many zeros. */
 static void print_empty_string(struct con_printer *p, enum con_width width)
 {
 	if (width == CON_WIDTH_PACKED)
@@ -213,7 +213,7 @@ static void print_empty_string(struct con_printer *p, enum con_width width)
 		fprintf(p->fp, "  %-33s", "");
 }
 
-/* What is no string is shown by its size alone, as in dtrace: a struct of 8 bytes is a number. */
+/* Values other than strings are printed by their size, as in dtrace: a struct of 8 bytes is a number. */
 static void print_plain(struct con_printer *p, const struct con_datum *d, enum con_width width)
 {
 	if (con_datum_shape(d) != CON_SHAPE_STRING)

@@ -56,7 +56,7 @@ static void put_label(struct ot_buf *out, const char *name, const char *text, si
 	ot_buf_putc(out, '"');
 }
 
-/* The guest of these rows, if they are of one alone and no key names it. */
+/* The guest of these rows, if all are one guest's and no key names it. */
 static void put_guest(struct prom *m, const struct con_agg_source *source, const struct con_row *row)
 {
 	const struct con_symbols *symbols = &m->base.printer.symbols;
@@ -78,7 +78,7 @@ static void put_guest(struct prom *m, const struct con_agg_source *source, const
 	ot_buf_deinit(&text);
 }
 
-/* Keys that differ can have one text: bytes that are no UTF-8, addresses without names. */
+/* Different keys can have the same text: bytes that are not UTF-8, addresses without names. */
 static struct ot_err *make_distinct(struct prom *m)
 {
 	uintptr_t n = (uintptr_t)ot_map_get(&m->seen, ot_buf_str(&m->labels), m->labels.len) + 1;
@@ -170,7 +170,7 @@ static struct ot_err *put_row(struct prom *m, const struct con_agg_view *v, size
 	return NULL;
 }
 
-/* The least rows are those for which there is no room. */
+/* The smallest rows are omitted if there is no room. */
 static struct ot_err *put_rows(struct prom *m, const struct con_agg_view *v, const char *name)
 {
 	size_t out = v->nrows > m->room ? v->nrows - m->room : 0;

@@ -63,7 +63,7 @@ static bool is_taken(const struct con_prom_names *names, uint32_t own, const cha
 	return false;
 }
 
-/* @n: which attempt; the first is the plain one. */
+/* @n: number of the attempt; the first one is unchanged. */
 static void make_name(char *buf, const struct con_agg *agg, const char *type, unsigned n)
 {
 	bool is_named = agg->name[0] && strcmp(agg->name, "_") != 0;

@@ -87,7 +87,7 @@ bool con_rows_upper(const struct con_rows *rows, unsigned row, int64_t *ret)
 	return true;
 }
 
-/* What a count in @row is worth. The open ends count as one beyond their edge. */
+/* The value of a count in @row. The open ends count as one beyond their edge. */
 static int64_t row_value(const struct con_rows *rows, unsigned row)
 {
 	struct linear l = linear_of(rows->val->arg);

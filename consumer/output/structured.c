@@ -12,7 +12,7 @@
 #include "consumer/messages.h"
 #include "consumer/output/structured.h"
 
-/* What of the document is open. */
+/* The open part of the document. */
 enum stage { NOT_BEGUN, IN_PROBES, IN_AGGREGATIONS, ENDED };
 
 struct structured {
@@ -73,7 +73,7 @@ static void begin(struct structured *s)
 	con_tree_list(&s->tree, "probes");
 }
 
-/* A line that is no record. */
+/* A line other than a record. */
 static void begin_line(struct structured *s, const char *type)
 {
 	begin(s);
@@ -89,7 +89,7 @@ static void end_line(struct structured *s)
 	keep_error(s, con_tree_finish(&s->tree));
 }
 
-/* BEGIN, END and tick are no guest's. */
+/* BEGIN, END and tick belong to no guest. */
 static void put_guest(struct structured *s, const struct vp_enabled *ecb)
 {
 	const struct con_symbols *names = &s->base.printer.symbols;
@@ -245,7 +245,7 @@ static void fault(struct con_output *o, const struct vp_fault_info *f, uint64_t 
 	end_line(s);
 }
 
-/* A probe of this name is how FreeBSD's documents show drops. */
+/* FreeBSD's documents show drops as a probe of this name. */
 static void put_drop_probe(struct con_tree *t)
 {
 	static const struct vp_probe probe = {
@@ -300,7 +300,7 @@ static void overload(struct con_output *o, const struct vp_overload_info *info)
 	end_line(s);
 }
 
-/* A word for programs. */
+/* The reason as a word, for programs. */
 static const char *end_word(enum vp_guest_end how)
 {
 	static const char *const words[VP_GUEST_ENDS] = {
@@ -317,7 +317,7 @@ static const char *end_word(enum vp_guest_end how)
 	};
 	const char *word = how < VP_GUEST_ENDS ? words[how] : NULL;
 
-	return word ? word : "ended"; /* its VMM has */
+	return word ? word : "ended"; /* its VMM ended */
 }
 
 static void guest(struct con_output *o, const struct vp_guest_news *news)

@@ -45,7 +45,7 @@ static void put_hex(struct con_tree *t, const char *name, const uint8_t *bytes, 
 	con_tree_text(t, name, room, (size_t)(at - room));
 }
 
-/* In the order in which they lie in memory. */
+/* In memory order. */
 static struct ot_err *hex_member(struct con_tree *t, const char *name, const uint8_t *bytes, size_t size)
 {
 	ot_auto_free char *room = malloc(2 + 2 * size);
@@ -65,7 +65,7 @@ static struct ot_err *memory_member(struct con_tree *t, const struct con_datum *
 	return hex_member(t, "printm", d->data + 8, n < d->size - 8 ? n : d->size - 8);
 }
 
-/* An array of characters is its text, if it is one. */
+/* An array of characters is printed as text, if it is one. */
 static struct ot_err *bytes_member(struct con_tree *t, const char *name, const struct con_datum *d)
 {
 	size_t len = con_text_length(d->data, d->size);

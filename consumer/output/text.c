@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The output that dtrace(1) has: records as lines under a heading or indented by flow, messages on stderr. */
+/* The output of dtrace(1): records as lines under a heading or indented by flow, messages on stderr. */
 #include "consumer/output/text.h"
 
 #include <string.h>
@@ -118,7 +118,7 @@ void con_text_record_end(struct con_output *o)
 
 /* --- messages, and the end ----------------------------------------------------------------------------- */
 
-/* AT_FDCWD in 32 bits: the directory that a call which ends in "at" has before the path, read as the path. */
+/* AT_FDCWD in 32 bits: the directory that precedes the path in calls that end in "at", read as the path. */
 #define CURRENT_DIRECTORY 0xffffff9c
 
 void con_text_fault(struct con_output *o, const struct vp_fault_info *fault, uint64_t count,

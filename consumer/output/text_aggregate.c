@@ -5,7 +5,7 @@
 #include "consumer/output/print_quantize.h"
 #include "consumer/output/text.h"
 
-/* How the entries of one aggregation are shown. */
+/* The form of the entries of one aggregation. */
 enum style { STYLE_PLAIN, STYLE_HIST, STYLE_PACK };
 
 struct table {

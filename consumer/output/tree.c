@@ -74,7 +74,7 @@ static void xml_line(const struct con_tree *t, int depth)
 		fprintf(t->fp, "\n%*s", depth * 2, "");
 }
 
-/* Elements around this one: neither lists nor the root are any. */
+/* Elements around this one, without lists and the root. */
 static int xml_depth(const struct con_tree *t)
 {
 	int n = 0;
