@@ -34,6 +34,7 @@ struct fl_outbox {
 	bool said_overflow;     /* of the names */
 };
 
+/* One struct with many fields: each file of this folder keeps its own part of the session here. */
 struct fl_worker {
 	const struct fl_worker_config *config;
 	struct fl_link *link;

@@ -110,6 +110,7 @@ struct fl_fold {
 	bool said_overflow; /* of the names */
 };
 
+/* One struct with many fields: each file of this folder keeps its own part of the session here. */
 struct fl_merge {
 	const struct fl_merge_config *config;
 	struct fl_link *link; /* the operator's */

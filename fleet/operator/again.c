@@ -47,7 +47,7 @@ static struct fl_host *find_merger(const struct fl_fleet *fleet)
 
 static bool may_go_directly(const struct fl_fleet *fleet)
 {
-	return fleet->calling && fleet->calling->broker && fleet->ndirect < FL_DIRECT_MAX;
+	return fleet->calling && fleet->calling->broker && fleet->restarts.ndirect < FL_DIRECT_MAX;
 }
 
 /* False: there is no room anywhere. */
@@ -59,7 +59,7 @@ static bool choose(struct fl_fleet *fleet, struct fl_host **ret)
 	if (*ret)
 		fl_merger_reserve(*ret, true);
 	else
-		fleet->ndirect++;
+		fleet->restarts.ndirect++;
 	return true;
 }
 
@@ -90,14 +90,15 @@ static struct ot_err *begin_anew(struct fl_host *old, struct fl_host *merger)
 	struct fl_fleet *fleet = old->fleet;
 	struct fl_host *h;
 
-	if (!ot_grow(&fleet->again, &fleet->again_cap, fleet->nagain + 1, sizeof(*fleet->again)))
+	if (!ot_grow(&fleet->restarts.list, &fleet->restarts.cap, fleet->restarts.n + 1,
+		     sizeof(*fleet->restarts.list)))
 		return ot_err_nomem();
 	OT_TRY(fl_host_create(fleet, old->name, old->spec, &h));
 	OT_TRY(fl_host_of(h, old->invited));
 	h->is_again = true;
 	h->heard_ns = old->heard_ns;
-	fleet->again[fleet->nagain++] =
-	    (struct fl_again){ .h = h, .merger = merger, .at_ns = ot_now_ns() + fleet->again_ns };
+	fleet->restarts.list[fleet->restarts.n++] =
+	    (struct fl_again){ .h = h, .merger = merger, .at_ns = ot_now_ns() + fleet->restarts.wait_ns };
 	fl_host_end(old, FL_HOST_LEFT_OUT);
 	fl_host_disconnect(old);
 	return NULL;
@@ -164,7 +165,7 @@ void fl_merger_lost(struct fl_host *merger, const char *why)
 	ot_buf_init(&text);
 	ot_buf_printf(&text, "merger %s is lost", merger->name);
 	if (o.moved + o.direct + o.lost) {
-		fleet->nuncertain++;
+		fleet->restarts.nuncertain++;
 		put_outcome(&o, &text);
 		put_since(merger, &text);
 	}
@@ -179,11 +180,11 @@ static struct ot_err *watch_answers(struct fl_fleet *fleet)
 	/* not of a host: it only wakes */
 	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = UINT32_MAX };
 
-	if (fleet->has_answers)
+	if (fleet->restarts.has_answers)
 		return NULL;
 	if (epoll_ctl(fleet->set, EPOLL_CTL_ADD, fl_inbox_fd(fleet->calling->answers), &ev) < 0)
 		return ot_err_os(errno, "epoll");
-	fleet->has_answers = true;
+	fleet->restarts.has_answers = true;
 	return NULL;
 }
 
@@ -222,9 +223,9 @@ static struct ot_err *ask(struct fl_again *a)
 
 static struct fl_again *entry_of(const struct fl_fleet *fleet, const struct fl_invited *invited)
 {
-	for (size_t i = 0; i < fleet->nagain; i++)
-		if (fleet->again[i].h->invited == invited && !fleet->again[i].merger)
-			return &fleet->again[i];
+	for (size_t i = 0; i < fleet->restarts.n; i++)
+		if (fleet->restarts.list[i].h->invited == invited && !fleet->restarts.list[i].merger)
+			return &fleet->restarts.list[i];
 	return NULL;
 }
 
@@ -254,7 +255,7 @@ static struct ot_err *take_answers(struct fl_fleet *fleet)
 {
 	struct fl_broker_message m;
 
-	if (!fleet->has_answers)
+	if (!fleet->restarts.has_answers)
 		return NULL;
 	while (fl_inbox_next(fleet->calling->answers, &m))
 		OT_TRY(take_answer(fleet, &m));
@@ -271,16 +272,16 @@ struct ot_err *fl_fleet_go_on_again(struct fl_fleet *fleet)
 	const uint64_t now = ot_now_ns();
 
 	OT_TRY(take_answers(fleet));
-	for (size_t i = fleet->nagain; i-- > 0;) {
-		struct fl_again *a = &fleet->again[i];
+	for (size_t i = fleet->restarts.n; i-- > 0;) {
+		struct fl_again *a = &fleet->restarts.list[i];
 
 		if (!has_begun(a) && now >= a->at_ns)
 			OT_TRY(ask(a));
 		else if (!has_begun(a) && a->until_ns && now >= a->until_ns)
 			fl_host_lose(a->h, "it has not restarted within half a minute");
-		a = &fleet->again[i]; /* a merger that was lost meanwhile may have made it longer */
+		a = &fleet->restarts.list[i]; /* a merger that was lost meanwhile may have made it longer */
 		if (has_begun(a))
-			*a = fleet->again[--fleet->nagain];
+			*a = fleet->restarts.list[--fleet->restarts.n];
 	}
 	return NULL;
 }
@@ -289,8 +290,8 @@ uint64_t fl_fleet_again_due_ns(const struct fl_fleet *fleet)
 {
 	uint64_t due = UINT64_MAX;
 
-	for (size_t i = 0; i < fleet->nagain; i++) {
-		const struct fl_again *a = &fleet->again[i];
+	for (size_t i = 0; i < fleet->restarts.n; i++) {
+		const struct fl_again *a = &fleet->restarts.list[i];
 		const uint64_t until = a->until_ns ? a->until_ns : UINT64_MAX;
 
 		due = a->at_ns < due ? a->at_ns : due;
@@ -301,9 +302,10 @@ uint64_t fl_fleet_again_due_ns(const struct fl_fleet *fleet)
 
 struct ot_err *fl_fleet_end_again(struct fl_fleet *fleet)
 {
-	for (size_t i = 0; i < fleet->nagain; i++)
-		if (!fl_host_is_over(fleet->again[i].h) && fleet->again[i].h->state < FL_HOST_STARTING)
-			fl_host_lose(fleet->again[i].h, "it did not restart");
-	fleet->nagain = 0;
+	for (size_t i = 0; i < fleet->restarts.n; i++)
+		if (!fl_host_is_over(fleet->restarts.list[i].h) &&
+		    fleet->restarts.list[i].h->state < FL_HOST_STARTING)
+			fl_host_lose(fleet->restarts.list[i].h, "it did not restart");
+	fleet->restarts.n = 0;
 	return NULL;
 }

@@ -41,7 +41,7 @@ struct ot_err *fl_fleet_create(const struct fl_fleet_config *config, struct fl_f
 				    .set = -1,
 				    .timer = -1,
 				    .next_epid = FL_EPID_BASE,
-				    .again_ns = FL_LEASE_NS + FL_MARGIN_NS };
+				    .restarts.wait_ns = FL_LEASE_NS + FL_MARGIN_NS };
 	if (!config->texts) /* their owners decide */
 		fleet->may_act = UINT_MAX;
 	ot_arena_init(&fleet->arena);
@@ -82,7 +82,7 @@ void fl_fleet_destroy(struct fl_fleet *fleet)
 	free(fleet->hosts);
 	free(fleet->linked);
 	free(fleet->upto);
-	free(fleet->again);
+	free(fleet->restarts.list);
 	free(fleet->words);
 	free(fleet);
 }

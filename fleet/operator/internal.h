@@ -6,6 +6,7 @@
 #include "base/account.h"
 #include "base/arena.h"
 #include "base/map.h"
+#include "fleet/operator/again.h"
 #include "fleet/operator/channel.h"
 #include "fleet/operator/fleet.h"
 #include "fleet/operator/order.h"
@@ -70,6 +71,7 @@ struct fl_guest_there {
 
 struct fl_move; /* follow.c: a guest that migrates from one host to another */
 
+/* One struct with many fields: each file of the operator's side keeps its own part of a host here. */
 struct fl_host {
 	struct fl_fleet *fleet;
 	uint32_t index;
@@ -126,6 +128,7 @@ struct fl_tap {
 
 struct fl_again; /* again.c */
 
+/* One struct with many fields: each file of the operator's side keeps its own part of a fleet here. */
 struct fl_fleet {
 	struct fl_fleet_config config;
 	const struct fl_tap *tap; /* NULL: none */
@@ -138,12 +141,7 @@ struct fl_fleet {
 	size_t hosts_cap, linked_cap, upto_cap;
 	struct ot_map names, specs; /* of hosts that -g names → struct fl_host */
 	struct fl_calling *calling; /* nats.h: where there are mergers; NULL */
-	struct fl_again *again;     /* again.c */
-	size_t nagain, again_cap;
-	uint32_t ndirect;       /* hosts of a lost merger that are reached directly */
-	uint32_t nuncertain;    /* mergers that were lost before all of their hosts had ended */
-	uint64_t again_ns;      /* how long such hosts wait */
-	bool has_answers;       /* … and the set has the descriptor of answers */
+	struct fl_restarts restarts;
 	bool is_strict;         /* an error of one host ends all: */
 	struct ot_err *refused; /* … the error; NULL */
 	int set, timer;         /* epoll; a timer in it */

@@ -70,7 +70,7 @@ bool fl_fleet_report(const struct fl_fleet *fleet, struct ot_buf *out)
 		whole += h->state == FL_HOST_ENDED && ns <= FL_LATE_NS && !has_failed;
 		latest = ns > latest ? ns : latest;
 	}
-	if (whole == all && !fleet->nuncertain)
+	if (whole == all && !fleet->restarts.nuncertain)
 		return true;
 	ot_buf_printf(out, "hosts: %u whole", whole);
 	if (late)
@@ -79,8 +79,8 @@ bool fl_fleet_report(const struct fl_fleet *fleet, struct ot_buf *out)
 		ot_buf_printf(out, ", %u failed", failed);
 	if (lost)
 		put_lost(fleet, lost, out);
-	if (fleet->nuncertain)
-		ot_buf_printf(out, "; %u merger%s lost", fleet->nuncertain,
-			      fleet->nuncertain == 1 ? "" : "s");
-	return !lost && !failed && !fleet->nuncertain;
+	if (fleet->restarts.nuncertain)
+		ot_buf_printf(out, "; %u merger%s lost", fleet->restarts.nuncertain,
+			      fleet->restarts.nuncertain == 1 ? "" : "s");
+	return !lost && !failed && !fleet->restarts.nuncertain;
 }

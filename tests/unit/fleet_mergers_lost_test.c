@@ -8,7 +8,7 @@
 static void lose_first(struct mergers *m)
 {
 	begin_fleet(m, counting, 2, 4);
-	m->f.fleet->again_ns = 1;
+	m->f.fleet->restarts.wait_ns = 1;
 	fl_link_destroy(m->f.hosts[0].link);
 	m->f.hosts[0].link = NULL;
 	take(&m->f);
@@ -35,7 +35,7 @@ static void hosts_go_to_another_merger(void **state)
 		say_of(&m.f.hosts[1], member, FL_STARTED);
 		take(&m.f);
 	}
-	assert_int_equal(m.f.fleet->nagain, 0);
+	assert_int_equal(m.f.fleet->restarts.n, 0);
 	for (uint32_t member = 0; member < 4; member++)
 		say_ended(&m.f.hosts[1], member, false, 0);
 	take(&m.f);
@@ -147,7 +147,7 @@ static void a_merger_is_stopped(void **state)
 
 	(void)state;
 	begin_fleet(&m, counting, 2, 4);
-	m.f.fleet->again_ns = 1;
+	m.f.fleet->restarts.wait_ns = 1;
 	fl_put_ended(&m.f.hosts[0].body,
 		     &(struct fl_ended){ .failed = true, .text = "stopped by signal 15" });
 	say(&m.f.hosts[0], FL_ENDED);

@@ -18,8 +18,8 @@
 
 enum dif_bufpolicy { DIF_BUF_RING = 0, DIF_BUF_FILL = 1, DIF_BUF_SWITCH = 2 };
 
-/* Values in force, a field for each option. Sizes in bytes, rates as ns between two events, flags as 0/1.
- * Times of compile-time strings are the options object's. */
+/* Values in force. One struct with many fields: one for each option. Sizes in bytes, rates as ns between two
+ * events, flags as 0/1. Compile-time strings live as long as the options object. */
 struct dif_options {
 	/* run time */
 	uint64_t bufsize, aggsize, dynvarsize, specsize, strsize;

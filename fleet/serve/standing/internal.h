@@ -27,7 +27,7 @@ struct fl_stamp {
 	ino_t inode;
 };
 
-/* A D file. */
+/* A D file. One struct with many fields: each belongs to the file, its process, its output or its metrics. */
 struct fl_program {
 	char name[FL_NAME_MAX + 1];
 	struct fl_stamp script, conf;
