@@ -142,7 +142,7 @@ int lib_take_error(dtrace_hdl_t *h);
 void lib_report(dtrace_hdl_t *h, const char *text);
 /** The same for vp_session_notes(); @p arg is the handle. */
 void lib_report_note(void *arg, bool missing, const char *text);
-/** Around whatever reads guests, compiles or polls: handles take turns, as what they have in common (the
+/** Around all code that reads guests, compiles or polls: handles take turns, as what they have in common (the
  * disassembler, libvirt's library) is not for several threads; and @p h is busy meanwhile. */
 void lib_begin(dtrace_hdl_t *h);
 void lib_end(dtrace_hdl_t *h);

@@ -4,7 +4,7 @@
  * the stream each message is its kind and its length, u32 both, and its bytes. A packet holds several
  * messages, or a part of one.
  *
- * `number` orders the stretches. `turn` counts what this side has sent, whatever it was: the other side says
+ * `number` orders the stretches. `turn` counts all packets of this side: the other side says
  * the highest turn that it heard, so a packet that isn't acknowledged, while later ones were heard, is known
  * to be lost long before its time is up.
  *

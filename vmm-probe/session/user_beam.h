@@ -66,7 +66,7 @@ enum vp_beam_found {
 	VP_BEAM_UNKNOWN, /* its processes can't be shown */
 };
 
-/** Look for the machine in a file; @p wanted: the operator's copies of it, for pages that are missing. Only
+/** Search a file for the machine; @p wanted: the operator's copies of it, for pages that are missing. Only
  * memory can be missing. */
 OT_MUST_CHECK struct ot_err *vp_beam_file_read(struct vp_elf *elf, const struct vp_user_wanted *wanted,
 					       struct vp_beam_file *ret);

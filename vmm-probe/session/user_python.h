@@ -21,7 +21,7 @@ struct vp_python_file {
 	uint64_t version;            /* 0: it has none, or its page is missing */
 };
 
-/** Look for the interpreter in a file; @p wanted: the operator's copies of it, for pages that are missing.
+/** Search a file for the interpreter; @p wanted: the operator's copies of it, for pages that are missing.
  * Only memory can be missing. */
 OT_MUST_CHECK struct ot_err *vp_python_file_read(struct vp_elf *elf, const struct vp_user_wanted *wanted,
 						 struct vp_python_file *ret);

@@ -25,7 +25,7 @@ enum vp_runtime_found {
 	VP_RUNTIME_LATER,  /* the round's budget does not suffice */
 };
 
-/** Look for a runtime in a file; @p wanted: the operator's copies of it. @p texts: the program has room for
+/** Search a file for a runtime; @p wanted: the operator's copies of it. @p texts: the program has room for
  * interpreted frames; else only the data for walking stacks is searched for. Only memory can be missing. */
 OT_MUST_CHECK struct ot_err *vp_runtime_file_read(struct vp_elf *elf, const struct vp_user_wanted *wanted,
 						  bool texts, struct vp_runtime_file *ret);

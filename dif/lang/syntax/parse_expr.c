@@ -323,7 +323,7 @@ static struct dif_node *parse_cast(struct dif_compiler *c)
 	return dif_node_adopt(c, n, n->left) ? n : NULL;
 }
 
-/* Is this ( before a type? Looks one token ahead, and restores the lexer, which is a value. */
+/* Is this ( before a type? Reads one token ahead, and restores the lexer, which is a value. */
 static bool is_cast(struct dif_compiler *c)
 {
 	if (c->unit->tok.kind != DIF_T_LPAREN)

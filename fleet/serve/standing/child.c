@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process of a standing program: outsight, with limits that the program can't raise. */
+/* The process of a standing program: outsight, with the limits of its NAME.conf. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Standing programs: each D file of a folder runs as long as somebody reads its metrics, in a process of its
+ * Standing programs: each D file of a folder runs as long as its metrics are read, in a process of its
  * own, which is `outsight -o NAME.prom`. That process renews its file once a second; who asks for metrics
  * gets what the files have, and no program waits for it.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where programs for DTrace look for its constants. */
+/* The header in which programs for DTrace expect its constants. */
 #ifndef OUTSIGHT_SYS_DTRACE_H
 #define OUTSIGHT_SYS_DTRACE_H
 
