@@ -10,7 +10,7 @@
 #include "consumer/output/print.h"
 #include "vmm-probe/session/listing.h"
 
-/* Maximum number of args[] of a probe; a missing one is NULL. */
+/* Maximum number of args[] of a probe; missing ones are skipped. */
 #define ARGS_MAX 16u
 
 struct listing {

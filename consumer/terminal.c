@@ -25,7 +25,7 @@ struct guard {
 	int fd;
 	bool terminal, utf8;
 	bool raw;
-	bool given_up; /* its reader has closed */
+	bool given_up; /* it is not written to any more */
 	/* undecided until more bytes arrive: the beginning of a sequence, a carriage return */
 	uint8_t held[HELD_MAX];
 	size_t nheld;

@@ -50,7 +50,7 @@ static bool read_entry(struct vp_elf *elf, uint64_t addr, uint8_t *to, size_t ma
 	return true;
 }
 
-/* Skip a pointer with an encoding. */
+/* Skip a pointer in that encoding. */
 static void skip_pointer(struct vp_cfi_bytes *b, uint8_t encoding)
 {
 	static const uint8_t size[8] = { 8, 0, 2, 4, 8, 0, 0, 0 };
