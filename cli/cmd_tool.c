@@ -199,7 +199,8 @@ static int usage(void)
 	      "\t--list   a line for each tool: its name, and the question it answers\n"
 	      "\t--help   after NAME: the tool's arguments, an example, and the events that it misses\n"
 	      "\t--show   print the tool, a D script\n\n"
-	      "A tool runs until Ctrl-C, which prints its aggregations, or until the time of its arguments.\n"
+	      "A tool runs until Ctrl-C, which prints its aggregations, or for the time that its arguments "
+	      "set.\n"
 	      "-o FILE appends the output to a file; -x ttl=1m ends the tool after a minute.\n",
 	      stdout);
 	return CON_EXIT_OK;

@@ -109,7 +109,7 @@ class Batch(Case):
                              ("", "dtrace: top: not a terminal: `outsight top -b` prints lines instead\n"))
 
     def test_misused(self):
-        for args, want in ((("-d", "0"), "-d: 0 is no number"), (("-n", "x"), "-n: x is no number"), (("-q",), "there is no option -q"),
+        for args, want in ((("-d", "0"), "-d: 0 is not a number"), (("-n", "x"), "-n: x is not a number"), (("-q",), "there is no option -q"),
                            (("-d",), "-d needs a value"), (("web",), 'unexpected argument "web"')):
             out, err = self.batch(*args, status=2)
             self.assertEqual(out, "")

@@ -99,7 +99,7 @@ class Traced(FleetTest):
         worker = self.traced(vm, "fbt::round_begin:entry { n++; m++; } tick-1s { trace(n); } END { trace(m); }",
                              "fbt::round_begin:entry { @ = count(); }")
         self.begun(worker)
-        self.assertEqual([text for _, text in worker.all("SAY") if "each guest's own" in text],
+        self.assertEqual([text for _, text in worker.all("SAY") if "each guest has its own" in text],
                          ["n and others: each guest has its own in clauses of its probes, the operator another in END and ticks: "
                           "neither sees what the other writes (aggregations are common to all)"])
         worker.stop(limit(60))

@@ -241,7 +241,7 @@ class Sessions(Case):
         self.begin("-g", "h1/none")
         status, _, err = self.fleet.run("-q", "-g", "h1/none", "-n", SHORT)
         self.assertEqual(status, 1)
-        self.assertIn("host h1: refused: 1 sessions run on this host already", err)
+        self.assertIn("host h1: refused: 1 sessions already run on this host", err)
 
 
 class Refused(Case):

@@ -131,7 +131,7 @@ class Data(Fleet):
             '@v[this->one] = avg(6); where = "there"; n[this->one] = 1; printf("%a\\n", caller); print(*(thing_t *)caller); '
             'exit(3); } END { printf("%s|%d\\n", where, n[1]); printa("%d %@d\\n", @v); }', "-q", status=3)
         # both hosts say it
-        self.assertRegex(messages, r"^dtrace: h[12]: \w+ and others: in clauses of guests' probes it is each guest's own, .*\n$")
+        self.assertRegex(messages, r"^dtrace: h[12]: \w+ and others: each guest has its own in clauses of its probes, .*\n$")
         self.assertRegex(out, r"(?m)^vmlinux`\w+\+0x[0-9a-f]+\n")
         self.assertIn("thing_t {", out)
         self.assertIn("|0\n1 6\n", out)

@@ -127,13 +127,13 @@ class Joining(Scenario):
             {LOOP} {{ n++; @v[guest, word[7]] = max(n); }}
             tick-100ms {{ ticks++; }}
             END {{ printf("N %d %d\\n", n, ticks > 0); printa("V %@d %s %s ;\\n", @v); }}""")
-        trace.wait_for("n: in syscall:vmlinux:getppid:entry it is each guest's own, and in END the operator's")
+        trace.wait_for("n: in syscall:vmlinux:getppid:entry each guest has its own, the operator another in END")
         for guest, times in zip(self.guests, (10, 20, 30)):
             self.call(guest, times)
         trace.stop()
         self.assertIn("N 100 1\n", trace.out + "\n", trace.story())
         self.assertEqual(self.rows(trace.out, "V"), {f"{guest.name} seven": 100 + times for guest, times in zip(self.guests, (10, 20, 30))})
-        self.assertEqual(trace.err.count("each guest's own"), 1, trace.story())
+        self.assertEqual(trace.err.count("each guest has its own"), 1, trace.story())
 
     @only_full
     def test_stopped(self):

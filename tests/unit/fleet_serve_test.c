@@ -308,7 +308,7 @@ static void limits(void **state)
 	folder_put(&t->folder, "conf", "name\0h1", 7, 0644, path);
 	struct ot_err *err = fl_conf_read(path, &t->arena, &conf);
 
-	assert_non_null(strstr(ot_err_message(err), "it has a byte 0"));
+	assert_non_null(strstr(ot_err_message(err), "it contains a byte 0"));
 	ot_err_destroy(err);
 	ot_buf_clear(&text);
 	ot_buf_zero(&text, FL_LINES_MAX + 1);

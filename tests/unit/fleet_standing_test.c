@@ -109,7 +109,7 @@ static void bad_limits(void **state)
 		{ "ttl 1s 2s", ":1: ttl needs one value" },
 		{ "guests 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", ":1: more than 16 patterns" },
 		{ "providers fbt",
-		  ":1: a program has no setting providers, but guests, maxcost, ttl, series, bytes" },
+		  ":1: a program has no setting providers; there are guests, maxcost, ttl, series, bytes" },
 	};
 	struct test *t = *state;
 	struct fl_limits l;

@@ -116,17 +116,17 @@ static void broken_key_files(void **state)
 
 	for (size_t cut = 0; cut < len - 1; cut++) {
 		folder_put(&p->folder, "cut", text, cut, 0600, path);
-		expect(fl_identity_read(path, &id), OT_ERR_BAD_DATA, "no secret key");
+		expect(fl_identity_read(path, &id), OT_ERR_BAD_DATA, "not a secret key");
 	}
 	folder_put(&p->folder, "cut", text, len - 1, 0600, path); /* without its newline */
 	assert_null(fl_identity_read(path, &id));
 	assert_memory_equal(&id, &p->alice, sizeof(id));
 	text[len - 1] = 'x';
 	folder_put(&p->folder, "cut", text, len, 0600, path);
-	expect(fl_identity_read(path, &id), OT_ERR_BAD_DATA, "no secret key");
+	expect(fl_identity_read(path, &id), OT_ERR_BAD_DATA, "not a secret key");
 	text[len - 1] = '\0';
 	folder_put(&p->folder, "cut", text, len, 0600, path);
-	expect(fl_identity_read(path, &id), OT_ERR_BAD_DATA, "no secret key");
+	expect(fl_identity_read(path, &id), OT_ERR_BAD_DATA, "not a secret key");
 }
 
 static void names(void **state)
@@ -313,7 +313,7 @@ static void times_and_hosts(void **state)
 
 	assert_null(fl_request_check(&r, "h1", NOW - 60));
 	assert_null(fl_request_check(&r, "h1", NOW + 300));
-	expect(fl_request_check(&r, "h1", NOW - 61), OT_ERR_PERMISSION, "from 1 s from now on");
+	expect(fl_request_check(&r, "h1", NOW - 61), OT_ERR_PERMISSION, "becomes valid in 1 s");
 	expect(fl_request_check(&r, "h1", NOW + 301), OT_ERR_PERMISSION, "expired, 1 s ago");
 	r.not_after = r.not_before + FL_INVITATION_MAX_S;
 	assert_null(fl_request_check(&r, "h1", NOW));

@@ -123,7 +123,7 @@ static void who_mixes_them_is_told(void **state)
 	(void)state;
 	says_of(
 	    "profile-100 { n++; }\nEND { trace(n); }\n", 1,
-	    "n: in profile:::profile-100 it is each guest's own, and in END the operator's: neither sees");
+	    "n: in profile:::profile-100 each guest has its own, the operator another in END: neither sees");
 	says_of("tick-1s { phase++; }\nprofile-100 /phase/ { @ = count(); }\n", 1, "phase: in profile:::");
 	says_of("profile-100 { n++; m++; }\nEND { trace(n + m); }\n", 1, "n and others: in profile:::");
 	says_of("profile-100 { seen[arg0] = 1; }\nEND { trace(seen[0]); }\n", 1, "seen: in profile:::");

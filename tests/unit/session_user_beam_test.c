@@ -183,7 +183,7 @@ static void refused(void **state)
 	is_refused("process_main");
 	beam_image_init(&image);
 	image.file.nplaces = 0;
-	is_refused("tables of modules");
+	is_refused("module tables");
 	for (unsigned i = 0; i < VP_BEAM_NSYMBOLS; i++) {
 		beam_image_init(&image);
 		image.file.symbols[i] = 0;
