@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The elements of messages that are lists: each with its struct's members, one after the other to the
  * message's end. */
-#include "fleet/wire/value.h"
+#include "fleet/wire/message.h"
 
 void fl_put_enabled(struct ot_buf *out, const struct fl_enabled *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Messages that are one struct each: its members in order. */
-#include "fleet/wire/value.h"
+#include "fleet/wire/message.h"
 
 /* The end of each reader: *ret gets all of the message, or nothing. */
 #define FINISH(r, kind)                                                 \

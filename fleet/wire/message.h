@@ -43,79 +43,12 @@
 #ifndef FLEET_WIRE_MESSAGE_H
 #define FLEET_WIRE_MESSAGE_H
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/err.h"
+#include "fleet/wire/kind.h"
+#include "fleet/wire/value.h"
 
-#define FL_PROTOCOL    2u
-#define FL_MESSAGE_MAX (16u << 20)  /* bytes of one message; PROGRAM is the largest. The link splits it */
-#define FL_BATCH       (128u << 10) /* a sender ends a list (records, names …) at that size */
+#define FL_PROTOCOL 2u
+#define FL_BATCH    (128u << 10) /* a sender ends a list (records, names …) at that size */
 
-enum fl_kind {
-	FL_HELLO = 1,
-	FL_RUN,
-	FL_REFUSED,
-	FL_PROGRAM,
-	FL_ENABLED, /* a list */
-	FL_READY,
-	FL_START,
-	FL_STARTED,
-	FL_NAMES,      /* a list */
-	FL_AGGREGATES, /* a list */
-	FL_RECORDS,    /* a clock, then a list */
-	FL_FAULTS,     /* a list */
-	FL_DROPS,      /* a list */
-	FL_OVERLOAD,
-	FL_GUEST,
-	FL_SAY,
-	FL_STOP,
-	FL_ENDED,
-	FL_MEMBER,
-	FL_OF,
-	FL_GONE,
-};
-
-/** "RUN"; "?" for none of them. */
-const char *fl_kind_name(unsigned kind);
-
-/* --- reading ---------------------------------------------------------------------------------------------- */
-
-/* Reads values from a message in order. After a missing value every further one is 0 or empty, and `failed`
- * stays set. */
-struct fl_reader {
-	const uint8_t *at, *end;
-	bool failed, no_memory;
-};
-
-/* Bytes in the message: borrowed from it. */
-struct fl_bytes {
-	const uint8_t *data;
-	uint32_t len;
-};
-
-struct fl_reader fl_reader_of(const void *data, size_t len);
-uint8_t fl_get_u8(struct fl_reader *r);
-uint32_t fl_get_u32(struct fl_reader *r);
-uint64_t fl_get_u64(struct fl_reader *r);
-struct fl_bytes fl_get_bytes(struct fl_reader *r);
-/** A text of at most @p max bytes without a NUL in it, copied to @p arena with a NUL at the end; never NULL
- * ("" when @p r has failed). */
-const char *fl_get_text(struct fl_reader *r, uint32_t max, struct ot_arena *arena);
-/** Is there another element of a list? */
-bool fl_more(const struct fl_reader *r);
-/** NULL if the message was complete and nothing is left over; else BAD_DATA, which names @p kind, or
- * NO_MEMORY. */
-OT_MUST_CHECK struct ot_err *fl_reader_end(const struct fl_reader *r, unsigned kind);
-
-void fl_put_u8(struct ot_buf *out, uint8_t v);
-void fl_put_u32(struct ot_buf *out, uint32_t v);
-void fl_put_u64(struct ot_buf *out, uint64_t v);
-void fl_put_bytes(struct ot_buf *out, const void *data, size_t len);
-void fl_put_text(struct ot_buf *out, const char *text);
-
-/* --- messages --------------------------------------------------------------------------------------------- */
-
-#define FL_TEXT_MAX    4096u      /* of names, messages, options' values */
 #define FL_SOURCE_MAX  (1u << 20) /* of one D text */
 #define FL_TEXTS_MAX   64u
 #define FL_STRINGS_MAX 1024u /* options, arguments */

@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Values of messages: written, and read from bytes that the other side chose. */
-#include <string.h>
-
-#include "fleet/wire/message.h"
 #include "fleet/wire/value.h"
 
-const char *fl_kind_name(unsigned kind)
-{
-	static const char *const names[] = {
-		[FL_HELLO] = "HELLO",     [FL_RUN] = "RUN",
-		[FL_REFUSED] = "REFUSED", [FL_PROGRAM] = "PROGRAM",
-		[FL_ENABLED] = "ENABLED", [FL_READY] = "READY",
-		[FL_START] = "START",     [FL_STARTED] = "STARTED",
-		[FL_NAMES] = "NAMES",     [FL_AGGREGATES] = "AGGREGATES",
-		[FL_RECORDS] = "RECORDS", [FL_FAULTS] = "FAULTS",
-		[FL_DROPS] = "DROPS",     [FL_OVERLOAD] = "OVERLOAD",
-		[FL_GUEST] = "GUEST",     [FL_SAY] = "SAY",
-		[FL_STOP] = "STOP",       [FL_ENDED] = "ENDED",
-		[FL_MEMBER] = "MEMBER",   [FL_OF] = "OF",
-		[FL_GONE] = "GONE",
-	};
+#include <string.h>
 
-	return kind < OT_ARRAY_SIZE(names) && names[kind] ? names[kind] : "?";
-}
+#include "fleet/wire/kind.h"
 
 struct fl_reader fl_reader_of(const void *data, size_t len)
 {

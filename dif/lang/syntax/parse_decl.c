@@ -94,6 +94,14 @@ static bool tagged_type(struct dif_compiler *c, struct words *w, struct dif_decl
 	return set_other(c, w, t);
 }
 
+/* After another word a name is the declarator's. */
+static bool named_type(struct dif_compiler *c, struct words *w)
+{
+	struct dif_type *t = w->any ? NULL : dif_type_find(c, c->unit->tok.text);
+
+	return t && set_other(c, w, t);
+}
+
 /* One word of a type; false: the current token is not one (or an error). */
 static bool type_word(struct dif_compiler *c, struct words *w, struct dif_declspec *spec)
 {
@@ -144,14 +152,10 @@ static bool type_word(struct dif_compiler *c, struct words *w, struct dif_declsp
 	case DIF_T_UNION:
 	case DIF_T_ENUM:
 		return tagged_type(c, w, spec);
-	case DIF_T_IDENT: {
-		if (w->any)
-			return false; /* the declarator's name */
-		struct dif_type *t = dif_type_find(c, c->unit->tok.text);
-		if (!t || !set_other(c, w, t))
+	case DIF_T_IDENT:
+		if (!named_type(c, w))
 			return false;
 		break;
-	}
 	default:
 		return false;
 	}
