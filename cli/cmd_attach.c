@@ -143,7 +143,7 @@ int cli_cmd_detach(int argc, char **argv)
 	if (n < 0)
 		return CON_EXIT_USAGE;
 	if (all && n > 1) {
-		con_error("detach: --all includes every guest: omit %s out", argv[1]);
+		con_error("detach: --all includes every guest: omit %s", argv[1]);
 		return CON_EXIT_USAGE;
 	}
 	if (all)

@@ -221,7 +221,7 @@ class Usage(Case):
         for args, part in ((["compare", "--taks"], "no option --taks, did you mean --tasks"), (["guests", "--jsno"], "no option --jsno, did you mean --json"),
                            (["guests", "--xml"], "--xml needs a value"), (["guests", "extra"], "unexpected argument"),
                            (["attach", "--plna", "1"], "did you mean --plan"), (["detach", "--al"], "--all"),
-                           (["detach", "--all", "x"], "leave x out"), (["run", "-m", "64"], "the dtrace options follow a --, which is missing")):
+                           (["detach", "--all", "x"], "omit x"), (["run", "-m", "64"], "the dtrace options follow a --, which is missing")):
             status, out, err = self.run_it(*args, guest=())
             self.assertEqual((status, out, err.count("\n")), (2, "", 1), err)
             self.assertIn(part, err)

@@ -234,7 +234,7 @@ static void refused(void **state)
 	expect_refused(t, &r, "longer than", FL_REASON_TRUST);
 	t->running = 2;
 	r = request(t, FL_ASKS_RUN);
-	expect_refused(t, &r, "2 sessions run", FL_REASON_POLICY);
+	expect_refused(t, &r, "2 sessions already run", FL_REASON_POLICY);
 	t->running = 1;
 	r = request(t, FL_ASKS_RUN);
 	struct fl_gate_result result;
@@ -266,7 +266,7 @@ static void repeated_without_end(void **state)
 	assert_int_equal(t->gate.refused, 99);
 	t->running = 2;
 	r = request(t, FL_ASKS_RUN);
-	expect_refused(t, &r, "2 sessions run", FL_REASON_POLICY);
+	expect_refused(t, &r, "2 sessions already run", FL_REASON_POLICY);
 	give(t, &message, NOW + 41, &result);
 	assert_true(logged(
 	    t, "fleet: refused 79 more requests that were repeated, are another host's or have expired"));
@@ -380,7 +380,7 @@ static void mergers(void **state)
 	t->running = 2;
 	r = request(t, FL_ASKS_MERGE);
 	r.guests = "";
-	expect_refused(t, &r, "2 sessions run", FL_REASON_POLICY);
+	expect_refused(t, &r, "2 sessions already run", FL_REASON_POLICY);
 	r.not_after = NOW - 1;
 	expect_refused(t, &r, "expired", FL_REASON_TRUST);
 }
