@@ -212,7 +212,7 @@ void dif_lex_char(struct dif_compiler *c, struct dif_token *tok)
 	struct dif_lexer *lex = &c->unit->lex;
 	unsigned char ch[2];
 	uint64_t v = 0;
-	unsigned n = 0;
+	size_t n = 0;
 
 	for (lex->at++; lex->at < lex->end && *lex->at != '\'';) {
 		if (*lex->at == '\n') {
@@ -221,10 +221,6 @@ void dif_lex_char(struct dif_compiler *c, struct dif_token *tok)
 		}
 		unsigned count = literal_char(lex, ch);
 		n += count;
-		if (n > 8) {
-			dif_fail(c, DIF_D_CHR_OFLOW, 0, "character constant is too long");
-			return;
-		}
 		for (unsigned i = 0; i < count; i++)
 			v = v << 8 | ch[i];
 	}
@@ -234,6 +230,11 @@ void dif_lex_char(struct dif_compiler *c, struct dif_token *tok)
 	}
 	if (!n) {
 		dif_fail(c, DIF_D_CHR_NULL, 0, "empty character constant");
+		return;
+	}
+	/* not before its end is known: a constant that is open at the end of its line is only that */
+	if (n > sizeof(v)) {
+		dif_fail(c, DIF_D_CHR_OFLOW, 0, "character constant is too long");
 		return;
 	}
 	lex->at++;
