@@ -106,10 +106,14 @@ static const struct dif_function *agg_function(struct dif_compiler *c, struct di
 {
 	struct dif_node *call = asgn->right;
 
-	if (asgn->arith || call->kind != DIF_N_FUNC)
-		return dif_fail(c, DIF_D_AGG_FUNC, asgn->line,
-				"@%s must be assigned the result of an aggregating function",
-				asgn->left->name);
+	if (asgn->arith || call->kind != DIF_N_FUNC) {
+		dif_fail(c, DIF_D_AGG_FUNC, asgn->line,
+			 "@%s must be assigned the result of an aggregating function", asgn->left->name);
+		dif_hint(
+		    c, "only count( ), sum( ) and others of their kind fill an aggregation; a value that is "
+		       "read again is kept in self->x, or in x[key]");
+		return NULL;
+	}
 	struct dif_ident *id = dif_called(c, call);
 	if (!id)
 		return NULL;

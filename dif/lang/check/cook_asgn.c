@@ -43,9 +43,13 @@ static bool check_modifiable(struct dif_compiler *c, struct dif_node *n)
 	if (!l->is_lvalue)
 		return dif_fail(c, DIF_D_OP_LVAL, n->line,
 				"operator %s= requires modifiable lvalue as an operand", oper_text(n));
-	if (!l->is_writable)
-		return dif_fail(c, DIF_D_OP_WRITE, n->line,
-				"operator %s= can only be applied to a writable variable", oper_text(n));
+	if (!l->is_writable) {
+		dif_fail(c, DIF_D_OP_WRITE, n->line,
+			 "operator %s= can only be applied to a writable variable", oper_text(n));
+		if (!n->arith)
+			dif_hint(c, "== compares");
+		return false;
+	}
 	return true;
 }
 

@@ -141,9 +141,13 @@ struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n)
 
 	if (!id)
 		return NULL;
-	if (!id->func)
-		return dif_fail(c, DIF_D_FUNC_IDKIND, n->line, "%s '%s' may not be referenced as function",
-				id->kind == DIF_ID_CONST ? "enumerator" : "variable", n->name);
+	if (!id->func) {
+		dif_fail(c, DIF_D_FUNC_IDKIND, n->line, "%s '%s' may not be referenced as function",
+			 id->kind == DIF_ID_CONST ? "enumerator" : "variable", n->name);
+		if (!n->args)
+			dif_hint(c, "did you mean %s, without ( )?", n->name);
+		return NULL;
+	}
 	if (!dif_use_ident(c, id, n->line))
 		return NULL;
 	n->ident = id;

@@ -249,7 +249,11 @@ struct dif_node *dif_cook_ident(struct dif_compiler *c, struct dif_node *n, stru
 	case DIF_ID_SUBR:
 	case DIF_ID_ACTION:
 	case DIF_ID_AGGFUNC:
-		return not_a_value(c, n, "function");
+		not_a_value(c, n, "function");
+		if (!strcmp(n->name, "func"))
+			dif_hint(c, "the probe's function is probefunc");
+		dif_hint(c, "did you mean %s( )?", n->name);
+		return NULL;
 	case DIF_ID_AGG:
 		break;
 	}

@@ -412,6 +412,7 @@ void dif_raise_syntax(struct dif_compiler *c)
 		dif_raise(c, DIF_D_SYNTAX, 0, "syntax error near end of input");
 	else
 		dif_raise(c, DIF_D_SYNTAX, 0, "syntax error near \"%.*s\"", len, c->unit->tok.start);
+	dif_hint_foreign_word(c);
 }
 
 bool dif_expect(struct dif_compiler *c, enum dif_tok kind)

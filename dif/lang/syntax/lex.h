@@ -97,6 +97,9 @@ bool dif_accept(struct dif_compiler *c, enum dif_tok kind);
 /** The same, but anything else is a syntax error. */
 bool dif_expect(struct dif_compiler *c, enum dif_tok kind);
 
+/** The current token is a word of another language: add a hint to the error that was just raised. */
+void dif_hint_foreign_word(struct dif_compiler *c);
+
 /** syntax error near "token" */
 void dif_raise_syntax(struct dif_compiler *c);
 #define dif_syntax(c) (dif_raise_syntax(c), dif_nothing())

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "dif/lang/syntax/unit.h"
 
 /* A macro as found: the argument or the name, and its value. */
@@ -54,6 +55,23 @@ static bool parse_macro(const char *s, size_t len, struct macro *ret)
 	return m.name_len > 0;
 }
 
+/* The macro that was meant; or it is bpftrace's variable. */
+static void hint_named(struct dif_compiler *c, const struct macro *m)
+{
+	static const char *const names[] = { "target", "pid",  "ppid", "pgid",   "sid",   "uid",
+					     "gid",    "euid", "egid", "projid", "taskid" };
+	char name[64];
+	struct ot_near near;
+
+	snprintf(name, sizeof(name), "%.*s", (int)m->name_len, m->name);
+	ot_near_init(&near, name);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
+		ot_near_offer(&near, names[i]);
+	if (ot_near_best(&near))
+		dif_hint(c, "did you mean $%s?", ot_near_best(&near));
+	dif_hint(c, "a variable of one clause is this->%s", name);
+}
+
 static bool resolve_named(struct dif_compiler *c, struct macro *m)
 {
 	char name[64];
@@ -64,8 +82,10 @@ static bool resolve_named(struct dif_compiler *c, struct macro *m)
 		if (c->world->macro && c->world->macro(c->world->env, name, &m->number))
 			return true;
 	}
-	return dif_fail(c, DIF_D_MACRO_UNDEF, 0, "macro variable %.*s is not defined", (int)m->len,
-			m->name - (m->len - m->name_len));
+	dif_fail(c, DIF_D_MACRO_UNDEF, 0, "macro variable %.*s is not defined", (int)m->len,
+		 m->name - (m->len - m->name_len));
+	hint_named(c, m);
+	return false;
 }
 
 static bool resolve(struct dif_compiler *c, struct macro *m)

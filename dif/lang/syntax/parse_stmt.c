@@ -49,9 +49,20 @@ static struct dif_node *parse_if(struct dif_compiler *c)
 	return n;
 }
 
+/* A declaration in place of a statement, which begins with @p type. */
+static struct dif_node *declaration(struct dif_compiler *c, const struct dif_token *type)
+{
+	dif_raise(c, DIF_D_SYNTAX, type->line, "syntax error near \"%s\"", type->text);
+	dif_hint(c, "variables are declared outside of clauses; in one they have the type of what is first "
+		    "assigned: this->x = 1");
+	return NULL;
+}
+
 /* stmt = if | expr? (";" | before "}"); an empty statement is NULL with *ret_ok */
 static struct dif_node *parse_stmt(struct dif_compiler *c, bool *ret_ok)
 {
+	const struct dif_token first = c->unit->tok;
+	bool is_type = dif_starts_type(c);
 	struct dif_node *n = NULL;
 
 	*ret_ok = false;
@@ -60,6 +71,8 @@ static struct dif_node *parse_stmt(struct dif_compiler *c, bool *ret_ok)
 		*ret_ok = n != NULL;
 		return n;
 	}
+	if (is_type && first.kind != DIF_T_IDENT)
+		return declaration(c, &first);
 	if (c->unit->tok.kind != DIF_T_SEMI) {
 		struct dif_node *expr = dif_parse_expr(c);
 		n = expr ? dif_node_new(c, DIF_N_EXPR) : NULL;
@@ -70,6 +83,8 @@ static struct dif_node *parse_stmt(struct dif_compiler *c, bool *ret_ok)
 		if (!dif_node_adopt(c, n, expr))
 			return NULL;
 	}
+	if (is_type && c->unit->tok.kind == DIF_T_IDENT)
+		return declaration(c, &first);
 	*ret_ok = c->unit->tok.kind == DIF_T_RBRACE || dif_expect(c, DIF_T_SEMI);
 	return n;
 }

@@ -284,6 +284,8 @@ static bool unknown(struct dif_compiler *c, const char *word, int place)
 	dif_fail(c, DIF_D_PRAGCTL_INVAL, c->unit->lex.line, "invalid control directive: #%s", word);
 	if (!strcmp(word, "include") || !strcmp(word, "define") || !strncmp(word, "if", 2))
 		dif_hint(c, "-C runs the C preprocessor");
+	else
+		dif_hint(c, "a comment stands between /* and */, or behind //");
 	return false;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "dif/lang/types/elsewhere.h"
 
 #define NESTING_MAX 8
 
@@ -29,6 +30,7 @@ static bool is_variable(const struct dif_ident *id)
 
 void dif_suggest_variable(struct dif_compiler *c, enum dif_name_scope scope, const char *name)
 {
+	const char *elsewhere = scope == DIF_NAME_GLOBAL ? dif_name_elsewhere(name, false) : NULL;
 	const struct ot_map *names = names_of(c, scope);
 	struct ot_near near;
 
@@ -39,6 +41,8 @@ void dif_suggest_variable(struct dif_compiler *c, enum dif_name_scope scope, con
 		dif_hint(c, "did you mean %s%s?", prefixes[other], name);
 		return;
 	}
+	if (elsewhere)
+		dif_hint(c, "%s", elsewhere);
 	ot_near_init(&near, name);
 	for (size_t i = 0; i < names->count; i++) {
 		const struct dif_ident *id = names->entries[i]->value;
@@ -51,8 +55,11 @@ void dif_suggest_variable(struct dif_compiler *c, enum dif_name_scope scope, con
 
 void dif_suggest_function(struct dif_compiler *c, const char *name)
 {
+	const char *elsewhere = dif_name_elsewhere(name, true);
 	struct ot_near near;
 
+	if (elsewhere)
+		dif_hint(c, "%s", elsewhere);
 	ot_near_init(&near, name);
 	for (size_t i = 0; i < c->idents->globals.count; i++) {
 		const struct dif_ident *id = c->idents->globals.entries[i]->value;

@@ -9,9 +9,9 @@
 #include "dif/lang/types/ident.h"
 
 /** For @p name, which is no variable (or inline, enumerator, aggregation …) of @p scope: the same name in
- * another scope, or the nearest one in its own. */
+ * another scope, what another language's variable of this name is here, or the nearest name in its scope. */
 void dif_suggest_variable(struct dif_compiler *c, enum dif_name_scope scope, const char *name);
-/** A function of D. */
+/** A function of D: what another language's function of this name is here, or the nearest name. */
 void dif_suggest_function(struct dif_compiler *c, const char *name);
 /** A member of struct or union @p sou, of those within it that have no name too. */
 void dif_suggest_member(struct dif_compiler *c, struct dif_type *sou, const char *name);
