@@ -323,6 +323,52 @@ static void other_systems_names_are_translated(void **state)
 	assert_hint(probes, DESC("fbt", "", "proc_exit", "exit"), NULL);
 }
 
+/* bpftrace's kinds of probes, other words for entry and return, and a provider in the next field. */
+static void other_tracers_forms_are_translated(void **state)
+{
+	static const struct {
+		const struct vp_provider *provider;
+		struct vp_probe probe;
+	} there[] = {
+		{ &vp_provider_syscall, { .module = "vmlinux", .function = "openat", .name = "entry" } },
+		{ &vp_provider_syscall, { .module = "vmlinux", .function = "openat", .name = "return" } },
+		{ &vp_provider_sdt, { .module = "sched", .function = "", .name = "sched_switch" } },
+	};
+	static const char *const functions[] = { "vfs_read" };
+	struct vp_probes *probes = *state;
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(there); i++)
+		assert_ok(vp_probes_add(probes, there[i].provider, &there[i].probe));
+	add_functions(probes, functions, OT_ARRAY_SIZE(functions));
+	assert_hint(probes, DESC("", "", "kprobe", "vfs_read"), "did you mean fbt::vfs_read:entry?");
+	assert_hint(probes, DESC("", "", "kretprobe", "vfs_raed"), "did you mean fbt::vfs_read:return?");
+	assert_hint(probes, DESC("", "", "k", "vfs_*"), "did you mean fbt::vfs_*:entry?");
+	assert_hint(probes, DESC("", "fexit", "vmlinux", "vfs_read"),
+		    "did you mean fbt:vmlinux:vfs_read:return?");
+	assert_hint(probes, DESC("", "", "kprobe", "nonesuch"), NULL);
+	assert_hint(probes, DESC("", "", "kprobe", ""), NULL);
+	assert_hint(probes, DESC("", "tracepoint", "syscalls", "sys_enter_openat"),
+		    "did you mean syscall::openat:entry?");
+	assert_hint(probes, DESC("", "t", "syscalls", "sys_exit_*"), "did you mean syscall::*:return?");
+	assert_hint(probes, DESC("", "tracepoint", "sched", "sched_switch"),
+		    "did you mean sdt:sched::sched_switch?");
+	assert_hint(probes, DESC("", "", "rawtracepoint", "sched_switch"),
+		    "did you mean sdt:::sched_switch?");
+	assert_hint(probes, DESC("", "interval", "s", "5"), "did you mean tick-5s?");
+	assert_hint(probes, DESC("", "", "interval", "10ms"), "did you mean tick-10ms?");
+	assert_hint(probes, DESC("", "profile", "hz", "99"), "did you mean profile-99?");
+	assert_hint(probes, DESC("", "profile", "ms", "10"), "did you mean profile-10ms?");
+	assert_hint(probes, DESC("", "interval", "s", "x"), NULL);
+	assert_hint(probes, DESC("syscall", "", "openat", "enter"), "did you mean syscall::openat:entry?");
+	assert_hint(probes, DESC("fbt", "", "vfs_read", "exit"), "did you mean fbt::vfs_read:return?");
+	assert_hint(probes, DESC("proc", "", "vfs_read", "enter"),
+		    "proc's probes need the module outsight.ko, "
+		    "which this guest has not loaded");
+	assert_hint(probes, DESC("", "syscall", "openat", "entry"), "did you mean syscall::openat:entry?");
+	assert_hint(probes, DESC("", "fbt", "vfs_raed", "entry"), "did you mean fbt::vfs_read:entry?");
+	assert_hint(probes, DESC("", "fbt", "nonesuch", "entry"), NULL);
+}
+
 static void assert_same(const char *want, struct dif_probedesc desc)
 {
 	struct dif_probedesc here;
@@ -459,6 +505,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(copies_are_found_without_suffix, setup, teardown),
 		cmocka_unit_test_setup_teardown(nearest_probe_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_systems_names_are_translated, setup, teardown),
+		cmocka_unit_test_setup_teardown(other_tracers_forms_are_translated, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_same_is_told_from_the_similar, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_here_has_its_own_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(timers_are_explained, setup, teardown),

@@ -13,6 +13,7 @@
 #include "vmm-probe/provider/cpc_name.h"
 #include "vmm-probe/provider/fbt_inlined.h"
 #include "vmm-probe/provider/hint_systems.h"
+#include "vmm-probe/provider/hint_tracers.h"
 #include "vmm-probe/provider/pid_process.h"
 #include "vmm-probe/provider/profile_name.h"
 #include "vmm-probe/provider/registry.h"
@@ -129,6 +130,18 @@ static bool hint_system(const struct vp_probes *probes, const struct dif_probede
 	return true;
 }
 
+/* What bpftrace calls so; the place may be misspelled too. */
+static bool hint_tracer(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
+{
+	struct dif_probedesc here;
+	const struct vp_probe *p = vp_probe_of_tracer(desc, &here) ? nearest(probes, &here) : NULL;
+
+	if (!p)
+		return false;
+	print_corrected(&here, p, out);
+	return true;
+}
+
 static bool is_published(const struct vp_probes *probes, const char *provider)
 {
 	for (uint32_t id = 1; id <= vp_probes_count(probes); id++)
@@ -150,6 +163,23 @@ static const struct vp_probe *shifted(const struct vp_probes *probes, const stru
 	    !is_published(probes, desc->module))
 		return NULL;
 	return nearest(probes, &more);
+}
+
+/* A provider in the module's field: syscall:read:entry. */
+static bool hint_module(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
+{
+	const struct vp_probe *p;
+	struct dif_probedesc more;
+
+	if ((desc->provider && *desc->provider) || !desc->module || !is_published(probes, desc->module))
+		return false;
+	more = *desc;
+	more.provider = desc->module;
+	more.module = "";
+	p = nearest(probes, &more);
+	if (p)
+		print_corrected(&more, p, out);
+	return p != NULL;
 }
 
 /* That provider has no probe at all here, but may have some in another guest. */
@@ -277,7 +307,7 @@ bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *
 		return true;
 	if (hint_inlined(probes, desc, out))
 		return true;
-	if (hint_system(probes, desc, out))
+	if (hint_system(probes, desc, out) || vp_timer_of_tracer(desc, out) || hint_tracer(probes, desc, out))
 		return true;
 	p = nearest(probes, desc);
 	if (p) {
@@ -291,7 +321,7 @@ bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *
 		print_found(p, desc->name, out);
 		return true;
 	}
-	if (hint_file(probes, desc, out))
+	if (hint_module(probes, desc, out) || hint_file(probes, desc, out))
 		return true;
 	return hint_provider(probes, desc->provider, out) || hint_process(probes, desc->provider, out) ||
 	       hint_names(probes, desc, out);
