@@ -47,6 +47,15 @@ static const struct {
 	{ "BEGIN { trace(pid()); }", "did you mean pid, without ( )?" },
 	{ "BEGIN { trace(pid(5)); }", NULL },
 	{ "# what it does\nBEGIN {}\n", "a comment stands between" },
+	{ "struct in { int skc_family; }; struct sk { long n; struct in in; } *p; BEGIN { "
+	  "trace(p->sk_family); }",
+	  "did you mean in.skc_family?" },
+	{ "struct sk { long n; struct sk *up; } *p; BEGIN { trace(p->sk_family); }", NULL },
+	{ "\xff\xfe"
+	  "B",
+	  "the text is UTF-16" },
+	{ "\xfe\xff", "the text is UTF-16" },
+	{ "BEGIN { \xff }", NULL },
 	{ "#define X 1\nBEGIN {}\n", "-C runs the C preprocessor" },
 };
 

@@ -367,6 +367,9 @@ static void other_tracers_forms_are_translated(void **state)
 	assert_hint(probes, DESC("", "syscall", "openat", "entry"), "did you mean syscall::openat:entry?");
 	assert_hint(probes, DESC("", "fbt", "vfs_raed", "entry"), "did you mean fbt::vfs_read:entry?");
 	assert_hint(probes, DESC("", "fbt", "nonesuch", "entry"), NULL);
+	assert_hint(probes, DESC("sdt", "sched", "sched_switch", ""),
+		    "did you mean sdt:sched::sched_switch?");
+	assert_hint(probes, DESC("sdt", "sched", "nonesuch", ""), NULL);
 }
 
 static void assert_same(const char *want, struct dif_probedesc desc)

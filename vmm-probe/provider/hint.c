@@ -118,6 +118,23 @@ static const struct vp_probe *function_for_name(const struct vp_probes *probes,
 	return nearest(probes, &function);
 }
 
+/* A probe's name in the field of a function: sdt:sched:sched_switch: */
+static bool hint_name(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
+{
+	const struct vp_probe *p;
+	struct dif_probedesc name = *desc;
+
+	if (!desc->provider || !*desc->provider || !desc->function || !*desc->function ||
+	    (desc->name && *desc->name))
+		return false;
+	name.function = "";
+	name.name = desc->function;
+	p = nearest(probes, &name);
+	if (p)
+		print_corrected(&name, p, out);
+	return p != NULL;
+}
+
 /* The probe with that name on another system. */
 static bool hint_system(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
 {
@@ -321,7 +338,7 @@ bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *
 		print_found(p, desc->name, out);
 		return true;
 	}
-	if (hint_module(probes, desc, out) || hint_file(probes, desc, out))
+	if (hint_module(probes, desc, out) || hint_name(probes, desc, out) || hint_file(probes, desc, out))
 		return true;
 	return hint_provider(probes, desc->provider, out) || hint_process(probes, desc->provider, out) ||
 	       hint_names(probes, desc, out);

@@ -229,6 +229,8 @@ static void lex_punct(struct dif_compiler *c, struct dif_token *tok)
 		dif_fail(c, DIF_D_SYNTAX, lex->line, "syntax error near \"%c\"", ch);
 	else
 		dif_fail(c, DIF_D_SYNTAX, lex->line, "syntax error near character 0x%02x", ch);
+	if (lex->line == 1 && lex->at == lex->line_start && ch >= 0xfe)
+		dif_hint(c, "the text is UTF-16: D's is ASCII or UTF-8");
 }
 
 static enum dif_tok keyword(const char *text, size_t len)
@@ -381,8 +383,13 @@ void dif_next(struct dif_compiler *c)
 
 void dif_lex_begin(struct dif_compiler *c, const char *text, size_t len)
 {
+	static const char mark[] = "\xef\xbb\xbf"; /* which editors of Windows put before UTF-8 */
 	struct ot_buf keep = c->unit->lex.text;
 
+	if (len >= sizeof(mark) - 1 && !memcmp(text, mark, sizeof(mark) - 1)) {
+		text += sizeof(mark) - 1;
+		len -= sizeof(mark) - 1;
+	}
 	c->diag.file = NULL;
 	c->unit->lex = (struct dif_lexer){
 		.at = text,

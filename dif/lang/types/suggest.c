@@ -93,6 +93,9 @@ static const char *member_behind_prefix(struct dif_compiler *c, struct dif_type 
 	const char *tail = strchr(name, '_');
 	struct dif_type *type = dif_base(c, sou);
 
+	if (!dif_is_sou(c, type))
+		return NULL;
+	ot_err_destroy(dif_type_complete(type));
 	for (uint32_t i = 0; tail && tail[1] && type->members && i < type->nmembers; i++) {
 		const char *is = type->members[i].name, *own = is ? strchr(is, '_') : NULL;
 		if (is && (!strcmp(is, tail + 1) || (own && !strcmp(own, tail))))
@@ -114,9 +117,17 @@ void dif_suggest_member(struct dif_compiler *c, struct dif_type *sou, const char
 void dif_suggest_behind_prefix(struct dif_compiler *c, struct dif_type *sou, const char *name)
 {
 	const char *best = member_behind_prefix(c, sou, name);
+	struct dif_type *type = dif_base(c, sou);
 
 	if (best)
 		dif_hint(c, "did you mean %s?", best);
+	/* a macro of the kernel may be a member's member: sk_family is __sk_common.skc_family */
+	for (uint32_t i = 0; !best && type->members && i < type->nmembers; i++) {
+		const struct dif_member *m = &type->members[i];
+		best = m->name && *m->name ? member_behind_prefix(c, m->type, name) : NULL;
+		if (best)
+			dif_hint(c, "did you mean %s.%s?", m->name, best);
+	}
 }
 
 /* Variables of other systems' kernels that scripts read, and their counterparts here. Sources: the books and

@@ -15,7 +15,9 @@ void dif_suggest_variable(struct dif_compiler *c, enum dif_name_scope scope, con
 void dif_suggest_function(struct dif_compiler *c, const char *name);
 /** A member of struct or union @p sou, of those within it that have no name too. */
 void dif_suggest_member(struct dif_compiler *c, struct dif_type *sou, const char *name);
-/** A member that another system's structure has with a prefix, as cache_name for name. */
+/** A member that another system's structure has with a prefix, as cache_name for name; also one of a member,
+ * as
+ * __sk_common.skc_family for sk_family. */
 void dif_suggest_behind_prefix(struct dif_compiler *c, struct dif_type *sou, const char *name);
 /** Only a type can stand here, and none is called @p name: report that. Nothing if it is a variable, or a
  * type. */
