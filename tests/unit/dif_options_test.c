@@ -170,6 +170,14 @@ static void texts_and_words(void **state)
 		{ "evaltime", "postinit" },
 		{ "late", "static" },
 		{ "lazyload", NULL },
+		{ "linknommap", NULL },
+		{ "sysslice", NULL },
+		{ "disasm", "15" },
+		{ "debugassert", "mutex" },
+		{ "ctfpath", "/boot/vmlinux.ctfa" },
+		{ "modpath", "/lib/modules" },
+		{ "procfspath", "/proc" },
+		{ "useruid", "1000" },
 		{ "linkmode", "primary" },
 		{ "linktype", "dof" },
 		{ "pgmax", "8" },
@@ -316,6 +324,12 @@ static void bad_values(void **state)
 		{ "trap", NULL },
 		{ "cppargs", NULL },
 		{ "preallocate", "" },
+		{ "ctfpath", NULL },
+		{ "modpath", "" },
+		{ "procfspath", NULL },
+		{ "useruid", "root" },
+		{ "disasm", "all" },
+		{ "debugassert", NULL },
 		{ "maxcost", NULL },
 		{ "ttl", NULL },
 		{ "ttl", "" },
@@ -345,14 +359,17 @@ static void bad_values(void **state)
 /* A driver's own are not for programs; only dynamic ones change while tracing. */
 static void contexts(void **state)
 {
-	static const char *const drivers[] = { "cpp",    "cpphdrs", "cpppath", "ctypes",    "define",
-					       "dtypes", "incdir",  "ldpath",  "libdir",    "noattach",
-					       "setenv", "stdc",    "undef",   "syslibdir", "unsetenv" };
+	static const char *const drivers[] = { "cpp",     "cpphdrs", "cpppath",   "ctypes",    "define",
+					       "dtypes",  "incdir",  "ldpath",    "libdir",    "noattach",
+					       "setenv",  "stdc",    "undef",     "syslibdir", "unsetenv",
+					       "ctfpath", "modpath", "procfspath" };
 	static const struct setting fixed[] = {
-		{ "bufsize", "1m" },  { "strsize", "10" },     { "destructive", NULL }, { "temporal", NULL },
-		{ "cleanrate", "1" }, { "bufpolicy", "ring" }, { "zdefs", NULL },       { "nspec", "2" },
-		{ "grabanon", NULL }, { "core", NULL },        { "lazyload", NULL },    { "strip", NULL },
-		{ "zone", NULL },     { "maxcost", "10" },
+		{ "bufsize", "1m" },    { "strsize", "10" },  { "destructive", NULL },
+		{ "temporal", NULL },   { "cleanrate", "1" }, { "bufpolicy", "ring" },
+		{ "zdefs", NULL },      { "nspec", "2" },     { "grabanon", NULL },
+		{ "core", NULL },       { "lazyload", NULL }, { "strip", NULL },
+		{ "linknommap", NULL }, { "sysslice", NULL }, { "zone", NULL },
+		{ "maxcost", "10" },
 	};
 	struct dif_options o;
 
