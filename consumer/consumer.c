@@ -72,16 +72,16 @@ static unsigned run_length(const struct con_datum *data, unsigned n)
 	return i;
 }
 
-/* tracemem(addr, size, shown): the third argument is a datum of its own, behind the bytes. Returns the number
- * of data consumed. */
+/* tracemem(addr, size, shown): the third argument is a datum of its own, behind the bytes; a negative one
+ * shows them all. Returns the number of data consumed. */
 static unsigned show_tracemem(struct con_consumer *c, const struct con_datum *data, unsigned n)
 {
 	struct con_datum bytes = data[0];
 	bool limited = n > 1 && data[1].action->kind == DIF_ACT_tracemem_dynsize &&
 		       data[1].action->uarg == data[0].action->uarg;
-	uint64_t shown = limited ? con_load(data[1].data, data[1].size) : 0;
+	int64_t shown = limited ? (int64_t)con_load(data[1].data, data[1].size) : -1;
 
-	if (shown && shown < bytes.size)
+	if (shown >= 0 && shown < bytes.size)
 		bytes.size = (uint32_t)shown;
 	c->out->ops->value(c->out, &bytes);
 	return limited ? 2 : 1;

@@ -164,7 +164,9 @@ static void test_tracemem(void **state)
 	fire(&f, &u, (uint64_t[]){ 0x44434241, 2 });
 	output(&f, "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
 		   "         0: 41 42                                            AB\n");
-	fire(&f, &u, (uint64_t[]){ 0x44434241, 0 }); /* 0: all of it */
+	fire(&f, &u, (uint64_t[]){ 0x44434241, 0 });
+	output(&f, "");
+	fire(&f, &u, (uint64_t[]){ 0x44434241, UINT64_MAX }); /* negative: all of it */
 	output(&f, "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
 		   "         0: 41 42 43 44                                      ABCD\n");
 	teardown(&f);

@@ -128,7 +128,10 @@ static bool act_tracemem(struct dif_compiler *c, struct dif_node *call, struct d
 		if (!a)
 			return false;
 		a->arg = (uint64_t)n;
-		obj = dif_act_object(c, dyn);
+		/* in 64 bits, so that its sign is not lost */
+		if (dif_is_int(c, dyn->type))
+			dyn = dif_cast_to(c, dyn, c->types->int64);
+		obj = dyn ? dif_act_object(c, dyn) : NULL;
 		a = obj ? dif_action_add(c, out, DIF_ACT_tracemem_dynsize, obj) : NULL;
 		return a != NULL;
 	}
