@@ -80,8 +80,7 @@ static struct dif_object *predicate(struct dif_compiler *c, struct dif_node *n)
 	if (n->kind == DIF_N_AGG || !dif_is_scalar(c, n->type)) {
 		dif_fail(c, DIF_D_PRED_SCALAR, n->line, "predicate result must be of scalar type");
 		if (n->kind == DIF_N_AGG)
-			dif_hint(c, "no clause reads an aggregation; a value that is read again is kept in "
-				    "self->x, or in x[key]");
+			dif_hint(c, DIF_HINT_AGG_READ);
 		return NULL;
 	}
 	ret = dif_type_rtype(c, n->type);

@@ -11,10 +11,12 @@ void *dif_fail_agg(struct dif_compiler *c, const struct dif_node *agg, uint32_t 
 	if (!agg->args && !dif_agg_find(c, agg->name)) {
 		dif_fail(c, DIF_D_IDENT_UNDEF, line, "undefined aggregation: @%s", agg->name);
 		dif_suggest_aggregation(c, agg->name);
-		return NULL;
+	} else {
+		dif_fail(c, DIF_D_AGG_NULL, line, "operator %s cannot be applied to aggregation @%s", op,
+			 agg->name);
 	}
-	return dif_fail(c, DIF_D_AGG_NULL, line, "operator %s cannot be applied to aggregation @%s", op,
-			agg->name);
+	dif_hint(c, DIF_HINT_AGG_READ);
+	return NULL;
 }
 
 /* `(char *)` of a string that is not a constant. */

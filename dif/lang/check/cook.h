@@ -73,6 +73,10 @@ bool dif_xlate_whole(struct dif_compiler *c, struct dif_node *x);
 /** Is there a translator from @p in to @p out? */
 bool dif_xlator_exists(struct dif_compiler *c, struct dif_type *in, struct dif_type *out);
 
+/* What to write in place of an aggregation in an expression. */
+#define DIF_HINT_AGG_READ \
+	"no clause reads an aggregation; a value that is read again is kept in self->x, or in x[key]"
+
 /** An aggregation where a value is wanted: D_IDENT_UNDEF where there is none of that name (@x[…] makes one),
  * else D_AGG_NULL; @p op is the operator's text. Always NULL. */
 void *dif_fail_agg(struct dif_compiler *c, const struct dif_node *agg, uint32_t line, const char *op);
