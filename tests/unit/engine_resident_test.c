@@ -13,7 +13,7 @@
 #define CPUS      2u
 #define CODE_SIZE 16384u
 #define DATA_SIZE 256u
-#define KEYS_AT   (CODE_SIZE - VP_TRAMP_KEYS_BYTES) /* of the first table, in code */
+#define KEYS_AT   (CODE_SIZE - VP_TRAMP_ENTRIES * 16) /* of the first table with keys of two words, in code */
 #define CODE_GVA  (EF_TEXT + 0x1000000)
 
 static _Alignas(64) uint8_t code[CODE_SIZE];
@@ -284,6 +284,37 @@ static void learns_keys(void **state)
 	ef_destroy(f);
 }
 
+/* Sites with the same clauses share a table, also if those between have others. */
+static void shared_tables(void **state)
+{
+	struct ef *f = guest_with(1, 2 * VP_FAKE_PAGE);
+	uint32_t clauses[2];
+	(void)state;
+
+	for (unsigned i = 0; i < 2; i++) {
+		clauses[i] = ef_clause(f, NULL);
+		ef_key(f, clauses[i], ef_var(f, DIF_VAR_pid));
+		ef_agg(f, clauses[i], DIF_AGG_count, NULL, 1);
+	}
+	ef_open(f);
+	for (unsigned i = 0; i < 3; i++)
+		ef_enable_entry(f, clauses[0], EF_FUNC_A + i * 0x100);
+	ef_enable_entry(f, clauses[1], EF_FUNC_A + 0x100);
+	ef_enable(f);
+	ef_start(f);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_not_equal(site(f, EF_FUNC_A + i * 0x100)->exit, 0);
+	assert_int_equal(vp_fake_engine(f->fake)->service->resident.keys_used, 2 * (CODE_SIZE - KEYS_AT));
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A + 0x200));
+	unsigned entry = entry_of(90); /* in the first site's table */
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 1);
+	*word(0, entry) += 6;
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 6);
+	ef_destroy(f);
+}
+
 /* The engine's key is the name as the task has it; the row's is what is before the NUL. */
 static void learns_names(void **state)
 {
@@ -309,15 +340,129 @@ static void learns_names(void **state)
 	assert_in_range(entry, 0, VP_TRAMP_ENTRIES - 1);
 	assert_memory_equal(keys[entry], name, strlen(name));
 
-	*word(0, entry) += 1; /* a hit with 0 */
+	*word(0, VP_TRAMP_ENTRIES + entry) += 1; /* a hit with 0 */
 	ef_switch(f);
 	assert_true(ef_agg_entry(f, 0, 0, &key, &words));
 	assert_string_equal((const char *)key, name);
 	assert_int_equal(words[0], 0);
-	*word(0, entry) += 2;
-	*word(0, VP_TRAMP_ENTRIES + entry) += 70;
+	*word(0, VP_TRAMP_ENTRIES + entry) += 2;
+	*word(0, entry) += 70;
 	ef_switch(f);
 	assert_int_equal(ef_agg_total(f), 70);
+	ef_destroy(f);
+}
+
+/* --- keys of several elements --------------------------------------------------------------------- */
+
+#define PER_PROBE 64u /* entries of a table that each probe has of its own */
+
+static void enable_at(struct ef *f, const uint32_t *clauses, unsigned n, unsigned sites)
+{
+	ef_open(f);
+	for (unsigned i = 0; i < sites; i++)
+		for (unsigned c = 0; c < n; c++)
+			ef_enable_entry(f, clauses[c], EF_FUNC_A + i * 0x100);
+	ef_enable(f);
+	ef_start(f);
+}
+
+/* `@[arg0, execname, probefunc] = kind(value)` */
+static void several(struct ef *f, uint32_t c, uint32_t kind, struct dif_object *value)
+{
+	ef_key(f, c, ef_var(f, DIF_VAR_arg0));
+	ef_key(f, c, ef_string_var(f, DIF_VAR_execname));
+	ef_key(f, c, ef_string_var(f, DIF_VAR_probefunc));
+	ef_agg(f, c, kind, value, 3);
+}
+
+static unsigned used_entry(const uint64_t (*keys)[4])
+{
+	unsigned entry = 0;
+
+	while (entry < PER_PROBE && keys[entry][1] == VP_TRAMP_FREE)
+		entry++;
+	assert_in_range(entry, 0, PER_PROBE - 1);
+	return entry;
+}
+
+/* The rows of three aggregations by one key have these values. */
+static void check_rows(struct ef *f, const char *row, size_t len, const uint64_t *values)
+{
+	const uint64_t *words;
+	const uint8_t *key;
+	unsigned seen = 0;
+
+	for (uint32_t n = 0; ef_agg_entry(f, 0, n, &key, &words); n++) {
+		assert_memory_equal(key, row, len);
+		for (unsigned i = 0; i < 3; i++)
+			seen |= (words[0] == values[i]) << i;
+	}
+	assert_int_equal(seen, 7);
+}
+
+/* A hit that exits adds its key once; what is counted of it is told by each clause's own hits. */
+static void learns_several(void **state)
+{
+	struct ef *f = guest_with(1, 2 * VP_FAKE_PAGE);
+	const uint64_t(*keys)[4] = (const void *)(code + CODE_SIZE - PER_PROBE * 32);
+	uint32_t clauses[2] = { ef_clause(f, NULL), ef_clause(f, NULL) };
+	const uint64_t *words;
+	const uint8_t *key;
+	char row[8 + 2 * 256];
+	(void)state;
+
+	several(f, clauses[0], DIF_AGG_count, NULL);
+	several(f, clauses[0], DIF_AGG_max, ef_var(f, DIF_VAR_arg1));
+	several(f, clauses[1], DIF_AGG_sum, ef_var(f, DIF_VAR_arg1));
+	enable_at(f, clauses, 2, 2);
+	assert_int_not_equal(site(f, EF_FUNC_A)->exit, 0);
+	assert_int_not_equal(site(f, EF_FUNC_A + 0x100)->exit, 0);
+	assert_int_equal(*word(0, PER_PROBE), (uint64_t)INT64_MIN);
+	vp_fake_set_reg(f->fake, 0, VP_RDI, 77);
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+	ef_switch(f);
+	assert_true(ef_agg_entry(f, 0, 0, &key, &words));
+	size_t len = 4 + 8 + 2 * f->open.strsize;
+	assert_in_range(len, 1, sizeof(row));
+	memcpy(row, key, len);
+	unsigned entry = used_entry(keys);
+	assert_int_equal(keys[entry][2], 77);
+	assert_memory_equal(keys[entry], row + 4 + 8, strnlen(row + 4 + 8, VP_NAME_BYTES));
+	assert_int_equal(vp_tramp_set_of(keys[entry], 3, 4), entry / VP_TRAMP_WAYS);
+
+	*word(0, entry) += 3;
+	*word(0, PER_PROBE + entry) = 9;
+	*word(0, 2 * PER_PROBE + entry) += 3; /* the first clause's hits */
+	*word(0, 4 * PER_PROBE + entry) += 1; /* the second's, with 0 */
+	ef_switch(f);
+	check_rows(f, row, len, (const uint64_t[]){ 3, 9, 0 });
+	assert_int_equal(*word(0, PER_PROBE + entry), (uint64_t)INT64_MIN);
+	ef_switch(f);
+	assert_false(ef_agg_entry(f, 0, 0, &key, &words));
+	ef_destroy(f);
+}
+
+/* Each probe has its table, the second a smaller one; for the third there is no room, and the session says
+ * how much it would take. */
+static void tables_end(void **state)
+{
+	struct ef *f = guest_with(1, 8 + (64 + 32 + 15) * 8);
+	uint32_t c = ef_clause(f, NULL);
+	unsigned n = 0;
+	(void)state;
+
+	ef_key(f, c, ef_string_var(f, DIF_VAR_probefunc));
+	ef_key(f, c, ef_var(f, DIF_VAR_pid));
+	ef_agg(f, c, DIF_AGG_count, NULL, 2);
+	enable_at(f, &c, 1, 3);
+	for (unsigned i = 0; i < 3; i++)
+		n += site(f, EF_FUNC_A + i * 0x100)->jump != 0;
+	assert_int_equal(n, 2);
+	describes(f, "1 places are trapped: no room for another table of 16 keys, 256 bytes for them and 128 "
+		     "for each CPU");
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A + 0x200));
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 1);
 	ef_destroy(f);
 }
 
@@ -487,19 +632,14 @@ static void one_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_in_place),
-		cmocka_unit_test(counts_while_active),
-		cmocka_unit_test(extremes_and_sums),
-		cmocka_unit_test(filters),
-		cmocka_unit_test(trapped),
-		cmocka_unit_test(room_ends),
-		cmocka_unit_test(shared_words),
-		cmocka_unit_test(damaged_facts),
-		cmocka_unit_test(not_asked),
-		cmocka_unit_test(one_cpu),
-		cmocka_unit_test(learns_keys),
-		cmocka_unit_test(learns_names),
-		cmocka_unit_test(room_is_given_back),
+		cmocka_unit_test(counts_in_place),   cmocka_unit_test(counts_while_active),
+		cmocka_unit_test(extremes_and_sums), cmocka_unit_test(filters),
+		cmocka_unit_test(trapped),           cmocka_unit_test(room_ends),
+		cmocka_unit_test(shared_words),      cmocka_unit_test(damaged_facts),
+		cmocka_unit_test(not_asked),         cmocka_unit_test(one_cpu),
+		cmocka_unit_test(learns_keys),       cmocka_unit_test(learns_names),
+		cmocka_unit_test(learns_several),    cmocka_unit_test(shared_tables),
+		cmocka_unit_test(tables_end),        cmocka_unit_test(room_is_given_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,11 +9,13 @@
 #include "vmm-probe/arch/x86/regs.h"
 
 /* Built-in variables by their numbers, as dif_asm.h wants them. */
-#define ARG0     "0x106"
-#define ARG1     "0x107"
-#define EXECNAME "0x118"
-#define TID      "0x117"
-#define PERCPU   "0x408"
+#define ARG0      "0x106"
+#define ARG1      "0x107"
+#define ARG2      "0x108"
+#define EXECNAME  "0x118"
+#define PROBEFUNC "0x114"
+#define TID       "0x117"
+#define PERCPU    "0x408"
 
 /* A clause of at most one predicate and one aggregation. */
 struct tf_case {

@@ -156,48 +156,98 @@ static void test_records(void **state)
 	tf_destroy(m);
 }
 
+static const struct vp_tramp_op keyed[] = {
+	{ .kind = VP_TRAMP_ARG, .dst = 0, .a = 1 },
+	{ .kind = VP_TRAMP_KEYED, .dst = 2, .a = 0, .b = 1, .c = 0, .d = 3, .size = 4, .target = 9 },
+	{ .kind = VP_TRAMP_SUM, .a = 0, .b = 2, .size = 4, .value = TF_WORDS, .keyed = true },
+	{ .kind = VP_TRAMP_TEST, .a = 0 },
+	{ .kind = VP_TRAMP_JUMP, .cond = VP_TRAMP_EQUAL, .target = 6 },
+	{ .kind = VP_TRAMP_LEAST, .a = 0, .b = 2, .size = 4, .value = TF_WORDS, .keyed = true },
+	{ .kind = VP_TRAMP_LQUANTIZE,
+	  .b = 2,
+	  .size = 4,
+	  .value = TF_WORDS,
+	  .keyed = true,
+	  .step = 1,
+	  .levels = 7 },
+	{ .kind = VP_TRAMP_COUNT, .b = 2, .size = 4, .value = TF_WORDS, .keyed = true },
+	{ .kind = VP_TRAMP_JUMP, .target = 10 },
+	{ .kind = VP_TRAMP_EXIT },
+};
+
+#define ENTRIES 64 /* of a table of 2^4 sets */
+
+/* The list, with its table at the end of the room for keys, changed. */
+#define KEYS_BREAK(rule, ...)                                                    \
+	do {                                                                     \
+		struct vp_tramp_op ops[OT_ARRAY_SIZE(keyed)];                    \
+		memcpy(ops, keyed, sizeof(ops));                                 \
+		ops[1].value = m->guest.world.keys_end - ENTRIES * 32;           \
+		__VA_ARGS__;                                                     \
+		refused(m, ops, (uint32_t)OT_ARRAY_SIZE(keyed), rule, __LINE__); \
+	} while (0)
+
 static void test_keys(void **state)
 {
 	struct tf_machine *m = tf_create();
-	static const struct vp_tramp_op list[] = {
-		{ .kind = VP_TRAMP_ARG, .dst = 0, .a = 1 },
-		{ .kind = VP_TRAMP_KEYED, .dst = 2, .a = 0, .b = 1, .target = 6 },
-		{ .kind = VP_TRAMP_SUM_KEYED, .a = 0, .b = 2, .value = TF_WORDS },
-		{ .kind = VP_TRAMP_COUNT_KEYED, .b = 2, .value = TF_WORDS },
-		{ .kind = VP_TRAMP_NOP },
-		{ .kind = VP_TRAMP_JUMP, .target = 7 },
-		{ .kind = VP_TRAMP_EXIT },
-	};
-	struct vp_tramp_op ops[OT_ARRAY_SIZE(list)];
+	struct vp_tramp_world *w = &m->guest.world;
+	struct vp_tramp_op whole[OT_ARRAY_SIZE(keyed)];
 	(void)state;
 
-#define KEYS_BREAK(rule, ...)                                                   \
-	do {                                                                    \
-		memcpy(ops, list, sizeof(ops));                                 \
-		__VA_ARGS__;                                                    \
-		refused(m, ops, (uint32_t)OT_ARRAY_SIZE(list), rule, __LINE__); \
-	} while (0)
 	KEYS_BREAK(10, (void)ops);
 	tf_give_keys(m);
-	fx_no_error(vp_trampoline_check(&m->guest, list, (uint32_t)OT_ARRAY_SIZE(list)));
+	memcpy(whole, keyed, sizeof(whole));
+	whole[1].value = w->keys_end - ENTRIES * 32;
+	fx_no_error(vp_trampoline_check(&m->guest, whole, (uint32_t)OT_ARRAY_SIZE(whole)));
 	KEYS_BREAK(2, ops[1].b = VP_TRAMP_REGS);
+	KEYS_BREAK(2, ops[1].b = VP_TRAMP_IMM);
+	KEYS_BREAK(2, ops[1].c = VP_TRAMP_REGS);
+	KEYS_BREAK(2, ops[1].d = VP_TRAMP_REGS);
 	KEYS_BREAK(4, ops[1].target = 1);
-	KEYS_BREAK(6, ops[3].value = TF_RING - VP_TRAMP_ENTRIES * 8 + 8);
+	KEYS_BREAK(10, ops[1].size = 1);
+	KEYS_BREAK(10, ops[1].size = VP_TRAMP_SETS_LOG + 1);
+	KEYS_BREAK(10, ops[1].value += 8);
+	KEYS_BREAK(10, ops[1].value += 32);
+	KEYS_BREAK(10, ops[1].value = w->keys_from - 32);
+	KEYS_BREAK(10, ops[3] = ops[1]; ops[3].size = 3);
+	w->keys_end = w->keys_from + ENTRIES * 32 - 32;
+	KEYS_BREAK(10, ops[1].value = w->keys_from);
+	w->keys_from = 1ull << 31;
+	w->keys_end = w->keys_from + ENTRIES * 32;
+	KEYS_BREAK(10, (void)ops);
+	w->keys_from = (1ull << 31) - ENTRIES * 16;
+	w->keys_end = w->keys_from + ENTRIES * 32;
+	KEYS_BREAK(10, (void)ops);
+	w->keys_end = w->keys_from - 32;
+	KEYS_BREAK(10, ops[1].value = w->keys_from);
+	tf_destroy(m);
+}
+
+static void test_entries(void **state)
+{
+	struct tf_machine *m = tf_create();
+	(void)state;
+
+	tf_give_keys(m);
+	m->guest.world.ring.count = 0;
+	KEYS_BREAK(3, ops[6].step = 0);
+	KEYS_BREAK(3, ops[6].levels = 0);
+	KEYS_BREAK(3, ops[6].step = 0x8000; ops[6].levels = 0x4000);
+	KEYS_BREAK(6, ops[2].value = TF_SPACING - ENTRIES * 8 + 8);
+	KEYS_BREAK(6, ops[6].value = TF_SPACING - 10 * ENTRIES * 8 + 8);
+	KEYS_BREAK(6, ops[6].keyed = false; ops[6].value = TF_SPACING - 9 * 8);
 	KEYS_BREAK(6, ops[2].value = TF_WORDS + 4);
-	KEYS_BREAK(10, ops[1].b = VP_TRAMP_IMM);
-	KEYS_BREAK(10, ops[1].kind = VP_TRAMP_NOP);
-	KEYS_BREAK(10, ops[2].b = 0);
-	KEYS_BREAK(10, ops[2] = list[4]);
-	KEYS_BREAK(10, ops[1].target = 3);
-	m->guest.world.keys += 8;
-	KEYS_BREAK(10, (void)ops);
-	m->guest.world.keys = 1ull << 31;
-	KEYS_BREAK(10, (void)ops);
-	m->guest.world.keys = INT32_MAX & ~15ull;
-	KEYS_BREAK(10, (void)ops);
-	m->guest.world.keys = -16ull;
-	KEYS_BREAK(10, (void)ops);
-#undef KEYS_BREAK
+	KEYS_BREAK(11, ops[1].kind = VP_TRAMP_NOP);
+	KEYS_BREAK(11, ops[2].b = 0);
+	KEYS_BREAK(11, ops[2].size = 3);
+	KEYS_BREAK(11, ops[2].kind = VP_TRAMP_ADD);
+	KEYS_BREAK(11, ops[3].kind = VP_TRAMP_ADD; ops[3].dst = 2; ops[3].b = 0);
+	KEYS_BREAK(11, ops[0].kind = VP_TRAMP_JUMP; ops[0].target = 2); /* around the lookup */
+	KEYS_BREAK(11, ops[0].kind = VP_TRAMP_JUMP; ops[0].cond = VP_TRAMP_EQUAL; ops[0].target = 7);
+	KEYS_BREAK(11, ops[1].target = 7);
+	/* an extreme spends the lowest registers: it can't use one, nor what follows it */
+	KEYS_BREAK(11, ops[1].dst = ops[2].b = ops[5].b = 1);
+	KEYS_BREAK(11, ops[1].dst = ops[2].b = ops[6].b = ops[7].b = 1; ops[5].keyed = false);
 	tf_destroy(m);
 }
 
@@ -205,7 +255,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),    cmocka_unit_test(test_values), cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_records), cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_records), cmocka_unit_test(test_keys),   cmocka_unit_test(test_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,15 +212,19 @@ void tf_destroy(struct tf_machine *m)
 	free(m);
 }
 
+/* Each word of a free key is what only the second one must be: no key has that either. */
 void tf_give_keys(struct tf_machine *m)
 {
-	uint64_t *words = (uint64_t *)(void *)m->keys;
+	m->guest.world.keys_from = (uint64_t)(uintptr_t)m->keys;
+	m->guest.world.keys_end = m->guest.world.keys_from + VP_TRAMP_KEYS_BYTES;
+	memset(m->keys, 0xff, VP_TRAMP_KEYS_BYTES);
+}
 
-	m->guest.world.keys = (uint64_t)(uintptr_t)m->keys;
-	for (unsigned i = 0; i < VP_TRAMP_ENTRIES; i++) {
-		words[2 * i] = 0;
-		words[2 * i + 1] = VP_TRAMP_FREE;
-	}
+uint64_t *tf_key(const struct tf_machine *m, uint32_t entry)
+{
+	const struct vp_tramp_table *t = &m->t.table;
+
+	return (uint64_t *)(uintptr_t)(t->keys + ((uint64_t)entry << vp_tramp_key_log(t->nwords)));
 }
 
 void tf_reset(struct tf_machine *m)

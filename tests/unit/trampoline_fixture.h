@@ -15,7 +15,7 @@
 #include "vmm-probe/trampoline/trampoline.h"
 
 #define TF_CPUS        2u
-#define TF_SPACING     0x10000u /* of the per-CPU areas, and so of data */
+#define TF_SPACING     0x20000u /* of the per-CPU areas, and so of data */
 #define TF_PERCPU_SIZE 256u     /* of an area, what may be read */
 #define TF_CURRENT     0x40
 #define TF_PREEMPT     0x48
@@ -43,7 +43,7 @@ struct tf_machine {
 	uint8_t *tasks;  /* one for each CPU */
 	uint8_t *percpu; /* TF_SPACING apart */
 	uint8_t *data;   /* … the same */
-	uint8_t *keys;   /* the table of keys: m->guest.world.keys leads there if a test has set it */
+	uint8_t *keys;   /* the room for a table of keys, at whose end it is; once a test gives it */
 	struct vp_facts facts;
 	struct vp_tramp_guest guest;
 	struct vp_trampoline t;
@@ -73,8 +73,11 @@ struct tf_machine {
 struct tf_machine *tf_create(void);
 void tf_destroy(struct tf_machine *m);
 
-/** Trampolines may use the table of keys, which is empty. */
+/** Trampolines may have a table of keys, which is empty. */
 void tf_give_keys(struct tf_machine *m);
+
+/** The words of key number @p entry of the compiled trampoline's table. */
+uint64_t *tf_key(const struct tf_machine *m, uint32_t entry);
 
 /** Words and rings as before any hit; for the words of the compiled trampoline. Tasks and areas stay. */
 void tf_reset(struct tf_machine *m);

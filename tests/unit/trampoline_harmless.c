@@ -15,7 +15,8 @@ enum use { NOTHING, TASK, DATA, SET, KEYS }; /* SET: a number of a set; KEYS: wh
 
 struct known {
 	enum use r11, rax;
-	uint64_t data; /* the offset in data that R11 stands for */
+	uint64_t data; /* the offset in data that R11 stands for … */
+	uint64_t span; /* … or up to so many bytes more */
 };
 
 /* One instruction after the other. */
@@ -58,16 +59,29 @@ static bool is_known(unsigned id)
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
+/* Are there buckets, and is the word of an entry within the first ones? */
+static bool is_in_buckets(const struct reader *r, uint64_t at)
+{
+	const struct vp_trampoline *t = &r->m->t;
+
+	for (uint32_t i = 0; i < t->ncells; i++) {
+		const struct vp_tramp_cell *c = &t->cells[i];
+		uint64_t stride = c->keyed ? 8ull * vp_tramp_entries(&t->table) : 8;
+		if (c->nwords > 2 && at - c->at <= stride && r->now.span < stride)
+			return true;
+	}
+	return false;
+}
+
 /* The words of data that R11 with this displacement can stand for. Of a record's place only the ring's
- * beginning is known: the check that its number is masked is that of the instructions before, which is the
- * emitter's test. */
+ * beginning is known, and of a bucket its array's: that a number is within bounds is the emitter's test. */
 static const char *check_data(const struct reader *r, const cs_x86_op *op)
 {
-	uint64_t at = r->now.data + (uint64_t)op->mem.disp, size = op->size;
+	uint64_t at = r->now.data + (uint64_t)op->mem.disp, size = op->size + r->now.span;
 
 	if (op->mem.index == X86_REG_RAX)
-		size = 127 * 8;
-	else if (op->mem.index != X86_REG_INVALID)
+		return is_in_buckets(r, at) ? NULL : "an index that is no bucket's";
+	if (op->mem.index != X86_REG_INVALID)
 		return "memory by an index that is not RAX";
 	return at > TF_SPACING || size > TF_SPACING - at ? "memory beyond data" : NULL;
 }
@@ -99,11 +113,13 @@ static const char *check_task(const struct reader *r, const cs_x86_op *op)
 
 static const char *check_keys(const struct reader *r, const cs_x86_op *op)
 {
-	uint64_t at = (uint64_t)op->mem.disp - r->m->guest.world.keys;
+	const struct vp_tramp_table *t = &r->m->t.table;
+	uint64_t at = (uint64_t)op->mem.disp - t->keys;
 
 	if (op->access & CS_AC_WRITE || op->mem.index != X86_REG_INVALID)
 		return "a store to the keys";
-	return at + op->size > VP_TRAMP_WAYS * VP_TRAMP_KEY ? "memory beyond a set's keys" : NULL;
+	return at + op->size > VP_TRAMP_WAYS << vp_tramp_key_log(t->nwords) ? "memory beyond a set's keys"
+									    : NULL;
 }
 
 static const char *check_memory(const struct reader *r, const cs_x86_op *op)
@@ -123,12 +139,16 @@ static const char *check_memory(const struct reader *r, const cs_x86_op *op)
 /* A shift can make of anything the number of a set, and of that where its keys begin. */
 static enum use shifted(const struct reader *r)
 {
+	const struct vp_tramp_table *t = &r->m->t.table;
 	unsigned id = r->insn->id;
 	int64_t by = r->x86->operands[1].imm;
 
-	if (id == X86_INS_SHR && by == VP_TRAMP_MIX_SHIFT)
+	if (t->nwords && id == X86_INS_SHR && by == 64 - (int64_t)t->sets_log)
 		return SET;
-	return (id == X86_INS_SHL || id == X86_INS_SAL) && by == 6 && r->now.r11 == SET ? KEYS : NOTHING;
+	return (id == X86_INS_SHL || id == X86_INS_SAL) && r->now.r11 == SET &&
+		       by == VP_TRAMP_WAYS_LOG + vp_tramp_key_log(t->nwords)
+		   ? KEYS
+		   : NOTHING;
 }
 
 /* What RAX and R11 are from now on. */
@@ -148,13 +168,18 @@ static void note_base(struct reader *r)
 		r->now.rax = task ? TASK : NOTHING;
 	if (dst->reg != X86_REG_R11 && dst->reg != X86_REG_R11D)
 		return;
-	if (r->now.r11 == DATA && r->insn->id == X86_INS_ADD)
-		return; /* a record's place: its offset, and where the records begin */
+	if (r->now.r11 == DATA && r->insn->id == X86_INS_ADD) {
+		/* a record's place: its offset, and where the records begin; or an entry's */
+		if (src->type == X86_OP_REG && src->reg != X86_REG_RAX)
+			r->now.span = 8ull * vp_tramp_entries(&r->m->t.table) - 8;
+		return;
+	}
 	r->now.r11 = task ? TASK : src->type == X86_OP_IMM ? shifted(r) : NOTHING;
 	if (src->type == X86_OP_IMM && (uint64_t)src->imm - data < TF_SPACING &&
 	    (r->insn->id == X86_INS_MOVABS || r->insn->id == X86_INS_MOV)) {
 		r->now.r11 = DATA;
 		r->now.data = (uint64_t)src->imm - data;
+		r->now.span = 0;
 	}
 }
 
@@ -165,7 +190,7 @@ static void join(struct known *at, const struct known *from)
 {
 	if (at->rax != from->rax)
 		at->rax = NOTHING;
-	if (at->r11 != from->r11 || at->data != from->data)
+	if (at->r11 != from->r11 || at->data != from->data || at->span != from->span)
 		at->r11 = NOTHING;
 }
 

@@ -30,25 +30,41 @@
 /* As operand b: the constant `value`, which fits in 32 bits with sign. */
 #define VP_TRAMP_IMM        0xffu
 /*
- * A table of keys: VP_TRAMP_SETS sets of VP_TRAMP_WAYS entries. A key is two words; the second one of a
- * free entry is VP_TRAMP_FREE, which no key has. A key that is in the table stays there, unchanged.
+ * A table of keys: sets of VP_TRAMP_WAYS entries. A key is two to four words; the second one of a free entry
+ * is VP_TRAMP_FREE, which no key has. A key that is in the table stays there, unchanged.
  */
-#define VP_TRAMP_SETS       64u
-#define VP_TRAMP_WAYS       4u
-#define VP_TRAMP_ENTRIES    (VP_TRAMP_SETS * VP_TRAMP_WAYS)
-#define VP_TRAMP_KEY        16u /* bytes */
-#define VP_TRAMP_KEYS_BYTES (VP_TRAMP_ENTRIES * VP_TRAMP_KEY)
+#define VP_TRAMP_SETS_LOG   6u /* 2^n sets at most … */
+#define VP_TRAMP_SETS_LEAST 2u /* … and at least */
+#define VP_TRAMP_WAYS_LOG   2u
+#define VP_TRAMP_WAYS       (1u << VP_TRAMP_WAYS_LOG)
+#define VP_TRAMP_ENTRIES    (VP_TRAMP_WAYS << VP_TRAMP_SETS_LOG) /* at most */
+#define VP_TRAMP_KEY_WORDS  4u
+#define VP_TRAMP_KEYS_BYTES (VP_TRAMP_ENTRIES * VP_TRAMP_KEY_WORDS * 8) /* at most */
 #define VP_TRAMP_FREE       (~0ull)
-/* A key's set is the highest bits of the exclusive or of its words, multiplied twice by this: an
- * instruction's constant has 32 bits, by which small numbers would not reach the highest bits. */
+/* LQUANTIZE's step times its levels is below this. */
+#define VP_TRAMP_RANGE_MAX  (1u << 29)
+/* Operation registers that LEAST to LQUANTIZE, and those of records, change: the ones below this. */
+#define VP_TRAMP_SPENT      2u
+/* A key's set is the highest bits of its words, mixed: the first two by exclusive or, each further one by a
+ * multiplication before that; then two more. An instruction's constant has 32 bits, by one of which small
+ * numbers would not reach the highest bits. */
 #define VP_TRAMP_MIX        (-1640531535) /* 2^32 by the golden ratio, with sign */
-#define VP_TRAMP_MIX_SHIFT  58u
 
-static inline uint32_t vp_tramp_set_of(uint64_t first, uint64_t second)
+/** log2 of the bytes of a key of @p nwords words. */
+static inline uint32_t vp_tramp_key_log(uint32_t nwords)
+{
+	return nwords > 2 ? 5 : 4;
+}
+
+/** The set of a key in a table of 2^ @p sets_log of them. */
+static inline uint32_t vp_tramp_set_of(const uint64_t *key, uint32_t nwords, uint32_t sets_log)
 {
 	const uint64_t mix = (uint64_t)(int64_t)VP_TRAMP_MIX;
+	uint64_t h = key[0] ^ key[1];
 
-	return (uint32_t)((first ^ second) * mix * mix >> VP_TRAMP_MIX_SHIFT);
+	for (uint32_t i = 2; i < nwords; i++)
+		h = h * mix ^ key[i];
+	return (uint32_t)(h * mix * mix >> (64 - sets_log));
 }
 
 /* How often LEAST, MOST and RESERVE try, should an interrupt's own trampoline come between. */
@@ -56,8 +72,9 @@ static inline uint32_t vp_tramp_set_of(uint64_t first, uint64_t second)
 
 /*
  * X(NAME, WHAT): operations. Values have 64 bits. "data" is this CPU's part of our memory, of which `value`
- * is an offset. Only COMPARE, TEST, NAMED, arithmetic, KEYED and what follows JUMP in this list change the
- * result of a comparison.
+ * is an offset. If they are `keyed`, by b, the result of KEYED, COUNT to LQUANTIZE change that entry's word
+ * of an array there; each bucket has an array. Only COMPARE, TEST, NAMED, arithmetic, KEYED and what follows
+ * JUMP in this list change the result of a comparison.
  */
 #define VP_TRAMP_KINDS(X)                                                                                \
 	X(NOP, "nothing")                                                                                \
@@ -77,7 +94,8 @@ static inline uint32_t vp_tramp_set_of(uint64_t first, uint64_t second)
 	X(SHR, "dst = a >> value, unsigned")                                                             \
 	X(SAR, "dst = a >> value, signed")                                                               \
 	X(NOT, "dst = ~a")                                                                               \
-	X(KEYED, "dst = 8 * number of the table's entry with key a, b; without one, go on at `target`")  \
+	X(KEYED, "dst = 8 * number of the entry with key a, b, c, d (VP_TRAMP_IMM: no more words) in "   \
+		 "the table of 2^size sets at `value`; without one, go on at `target`")                  \
 	X(COMPARE, "compares a with b; VP_TRAMP_LESS is the sign of the wrapped difference")             \
 	X(TEST, "compares a with 0; for VP_TRAMP_EQUAL and its opposite")                                \
 	X(NAMED, "compares `size` bytes of `text` with those at `disp` in the running task; as TEST")    \
@@ -87,8 +105,7 @@ static inline uint32_t vp_tramp_set_of(uint64_t first, uint64_t second)
 	X(LEAST, "the word at data + value = the less of it and a, signed")                              \
 	X(MOST, "the word at data + value = the greater of it and a, signed")                            \
 	X(QUANTIZE, "add 1 to the word of quantize()'s bucket of a, of those at data + value")           \
-	X(COUNT_KEYED, "add 1 to the word at data + value + b, the result of KEYED")                     \
-	X(SUM_KEYED, "add a to the word at data + value + b, the result of KEYED")                       \
+	X(LQUANTIZE, "the same of lquantize()'s buckets, of `levels` by `step` from `disp` on")          \
 	X(RESERVE, "begin the next record of the ring; if it is full, count that and go on at `target`") \
 	X(STORE_CONST, "`size` bytes at `disp` in the record = value, below 2^31")                       \
 	X(STORE_ARG, "8 bytes at `disp` in the record = argument number a")                              \
@@ -123,10 +140,12 @@ enum vp_tramp_cond {
 struct vp_tramp_op {
 	uint8_t kind; /* enum vp_tramp_kind */
 	uint8_t dst, a, b;
-	uint8_t size; /* bytes: 1, 2, 4, 8; NAMED: 1 to VP_TRAMP_TEXT */
+	uint8_t size; /* bytes: 1, 2, 4, 8; NAMED: 1 to VP_TRAMP_TEXT; KEYED, `keyed`: log2 of the sets */
 	uint8_t cond; /* enum vp_tramp_cond */
-	bool sign;
+	bool sign, keyed;
+	uint8_t c, d;
 	uint16_t target;
+	uint16_t step, levels;
 	int32_t disp;
 	uint64_t value;
 	uint8_t text[VP_TRAMP_TEXT];
@@ -150,9 +169,9 @@ struct vp_tramp_world {
 	/* The distance from the base of a CPU's per-CPU area to its data. */
 	uint64_t data;
 	uint64_t lost; /* in data: a word that counts the attempts that LEAST and MOST gave up */
-	/* The address of the table of keys, a multiple of VP_TRAMP_KEY in the last 2 GiB, where the guest can
-	 * only read; 0: there is none. */
-	uint64_t keys;
+	/* Where a table of keys may be, which the guest can only read: multiples of 32 in the last 2 GiB. A
+	 * new one is put at the end. Both are 0: nowhere. */
+	uint64_t keys_from, keys_end;
 	struct vp_tramp_ring ring;
 	uint8_t port; /* EXIT's, below 256 */
 };

@@ -15,22 +15,29 @@
  *    8  a record is RESERVE, stores and PUBLISH without anything between; no jump leads into it; a store is
  *       within the record
  *    9  EXIT is the last operation, and without a record
- * 10 the table of keys is aligned and in reach of a displacement; the user of KEYED's result follows it
- * directly, and no jump leads there
+ *   10  a table of keys is aligned, within the room for keys and in reach of a displacement; all of a list
+ * have the same number of sets, and two to four words a key 11  an entry's word is changed by KEYED's result
+ * only: on all ways that lead there, with nothing on them that changes its register
  */
+#include <string.h>
+
 #include "vmm-probe/arch/regs.h"
 #include "vmm-probe/trampoline/trampoline.h"
 
 #define QUANTIZE_WORDS 127u
 #define RING_MAX       (1u << 30)
-#define NO_ENTRY       0xfeu /* no register, nor a constant */
+/* What a register can be in place of KEYED's result: */
+#define NO_ENTRY       0xfeu /* nothing, on some way */
+#define NO_WAY         0xfdu /* no way leads there */
 
 struct checker {
 	const struct vp_tramp_guest *guest;
 	const struct vp_tramp_op *ops;
 	uint32_t nops, at;
-	bool record;   /* at is in one */
-	uint8_t entry; /* the register with KEYED's result */
+	bool record;                           /* at is in one */
+	uint8_t entry;                         /* the register with KEYED's result */
+	uint8_t sets;                          /* log2, of the tables; 0: there was none */
+	uint8_t brought[VP_TRAMP_OPS_MAX + 1]; /* `entry`, by the jumps to each operation */
 };
 
 #define BAD(c, rule, ...) \
@@ -41,9 +48,9 @@ static bool in_record(const struct vp_tramp_op *op)
 	return op->kind > VP_TRAMP_RESERVE && op->kind <= VP_TRAMP_PUBLISH;
 }
 
-static bool is_keyed(const struct vp_tramp_op *op)
+static bool is_word(const struct vp_tramp_op *op)
 {
-	return op->kind == VP_TRAMP_COUNT_KEYED || op->kind == VP_TRAMP_SUM_KEYED;
+	return op->kind >= VP_TRAMP_COUNT && op->kind <= VP_TRAMP_LQUANTIZE;
 }
 
 /* --- values ---------------------------------------------------------------------------------- */
@@ -116,8 +123,6 @@ static struct ot_err *check_jump(const struct checker *c, const struct vp_tramp_
 		return BAD(c, 4, "a jump to %u of %u", op->target, c->nops);
 	if (op->target < c->nops && in_record(&c->ops[op->target]))
 		return BAD(c, 8, "a jump into a record");
-	if (op->target < c->nops && is_keyed(&c->ops[op->target]))
-		return BAD(c, 10, "a jump to what uses an entry");
 	return NULL;
 }
 
@@ -156,41 +161,89 @@ static struct ot_err *check_word(const struct checker *c, uint64_t at, uint64_t 
 	return NULL;
 }
 
-static struct ot_err *check_words(const struct checker *c, const struct vp_tramp_op *op)
+/* How many words, or arrays of an entry's word each, an operation may change. */
+static uint64_t words_of(const struct vp_tramp_op *op)
 {
 	switch (op->kind) {
-	case VP_TRAMP_LEAST:
-	case VP_TRAMP_MOST:
-		OT_TRY(check_word(c, c->guest->world.lost, 1));
-		return check_word(c, op->value, 1);
-	case VP_TRAMP_COUNT:
-	case VP_TRAMP_SUM:
-		return check_word(c, op->value, 1);
-	case VP_TRAMP_COUNT_KEYED:
-	case VP_TRAMP_SUM_KEYED:
-		return check_word(c, op->value, VP_TRAMP_ENTRIES);
 	case VP_TRAMP_QUANTIZE:
-		return check_word(c, op->value, QUANTIZE_WORDS);
+		return QUANTIZE_WORDS;
+	case VP_TRAMP_LQUANTIZE: /* the parameters, what is below, the levels, what is above */
+		return op->levels + 3ull;
 	default:
-		return NULL;
+		return 1;
 	}
 }
 
-/* The result of KEYED, until something else is done, is 8 times a number below VP_TRAMP_ENTRIES. */
+static struct ot_err *check_words(const struct checker *c, const struct vp_tramp_op *op)
+{
+	if (!is_word(op))
+		return NULL;
+	if (op->kind == VP_TRAMP_LEAST || op->kind == VP_TRAMP_MOST)
+		OT_TRY(check_word(c, c->guest->world.lost, 1));
+	if (op->kind == VP_TRAMP_LQUANTIZE &&
+	    (!op->step || !op->levels || (uint32_t)op->step * op->levels >= VP_TRAMP_RANGE_MAX))
+		return BAD(c, 3, "%u levels of %u", op->levels, op->step);
+	return check_word(c, op->value, words_of(op) << (op->keyed ? c->sets + VP_TRAMP_WAYS_LOG : 0));
+}
+
+/* --- entries --------------------------------------------------------------------------------- */
+
+static struct ot_err *check_table(struct checker *c, const struct vp_tramp_op *op)
+{
+	const struct vp_tramp_world *w = &c->guest->world;
+	uint32_t nwords = op->c == VP_TRAMP_IMM ? 2 : op->d == VP_TRAMP_IMM ? 3 : 4;
+	uint64_t align = 1ull << vp_tramp_key_log(nwords), bytes;
+
+	if (op->b == VP_TRAMP_IMM || (op->c >= VP_TRAMP_REGS && op->c != VP_TRAMP_IMM) ||
+	    (op->d >= VP_TRAMP_REGS && op->d != VP_TRAMP_IMM))
+		return BAD(c, 2, "no such register: %u, %u, %u", op->b, op->c, op->d);
+	if (op->size < VP_TRAMP_SETS_LEAST || op->size > VP_TRAMP_SETS_LOG ||
+	    (c->sets && op->size != c->sets))
+		return BAD(c, 10, "a table of 2^%u sets", op->size);
+	c->sets = op->size;
+	bytes = align << (op->size + VP_TRAMP_WAYS_LOG);
+	if (op->value & (align - 1) || w->keys_end < w->keys_from || op->value < w->keys_from ||
+	    bytes > w->keys_end - w->keys_from || op->value > w->keys_end - bytes ||
+	    (int64_t)op->value != (int32_t)op->value ||
+	    (int64_t)(op->value + bytes) != (int32_t)(op->value + bytes))
+		return BAD(c, 10, "keys at %#llx", (unsigned long long)op->value);
+	return NULL;
+}
+
+/* Does the operation change a register that has KEYED's result? */
+static bool changes(const struct vp_tramp_op *op, uint8_t reg)
+{
+	if (op->kind >= VP_TRAMP_LEAST)
+		return reg < VP_TRAMP_SPENT;
+	return op->kind >= VP_TRAMP_CONST && op->kind <= VP_TRAMP_KEYED && op->dst == reg;
+}
+
+static void bring(uint8_t *at, uint8_t entry)
+{
+	if (*at == NO_WAY)
+		*at = entry;
+	else if (entry != NO_WAY && *at != entry)
+		*at = NO_ENTRY;
+}
+
+/* Is what is done by an entry done by a number below that of the table's entries? */
 static struct ot_err *check_keyed(struct checker *c, const struct vp_tramp_op *op)
 {
-	const uint64_t keys = c->guest->world.keys, end = keys + VP_TRAMP_KEYS_BYTES;
+	bool jumps = op->kind == VP_TRAMP_JUMP || op->kind == VP_TRAMP_RESERVE || op->kind == VP_TRAMP_KEYED;
 
-	if (is_keyed(op) && op->b != c->entry)
-		return BAD(c, 10, "an entry that was not looked up");
-	if (!is_keyed(op))
+	bring(&c->entry, c->brought[c->at]);
+	if (op->keyed && (!is_word(op) || op->b != c->entry || op->size != c->sets || changes(op, op->b)))
+		return BAD(c, 11, "an entry that was not looked up");
+	if (op->kind == VP_TRAMP_KEYED)
+		OT_TRY(check_table(c, op));
+	if (c->entry != NO_WAY && changes(op, c->entry))
 		c->entry = NO_ENTRY;
-	if (op->kind != VP_TRAMP_KEYED)
-		return NULL;
-	if (!keys || keys & (VP_TRAMP_KEY - 1) || keys > end || (int64_t)keys != (int32_t)keys ||
-	    (int64_t)end != (int32_t)end || op->b == VP_TRAMP_IMM)
-		return BAD(c, 10, "keys at %#llx", (unsigned long long)keys);
-	c->entry = op->dst;
+	if (jumps)
+		bring(&c->brought[op->target], c->entry);
+	if (op->kind == VP_TRAMP_JUMP && op->cond == VP_TRAMP_ALWAYS)
+		c->entry = NO_WAY;
+	if (op->kind == VP_TRAMP_KEYED)
+		c->entry = op->dst;
 	return NULL;
 }
 
@@ -235,6 +288,7 @@ struct ot_err *vp_trampoline_check(const struct vp_tramp_guest *guest, const str
 
 	if (nops > VP_TRAMP_OPS_MAX)
 		return BAD(&c, 1, "%u operations", nops);
+	memset(c.brought, NO_WAY, sizeof(c.brought));
 	OT_TRY(check_world(&c));
 	OT_TRY(check_ring(&c));
 	for (; c.at < nops; c.at++) {
@@ -244,8 +298,8 @@ struct ot_err *vp_trampoline_check(const struct vp_tramp_guest *guest, const str
 		OT_TRY(check_operands(&c, op));
 		OT_TRY(check_load(&c, op));
 		OT_TRY(check_jump(&c, op));
-		OT_TRY(check_words(&c, op));
 		OT_TRY(check_keyed(&c, op));
+		OT_TRY(check_words(&c, op));
 		OT_TRY(check_record(&c, op));
 		if (op->kind == VP_TRAMP_EXIT && c.at + 1 != nops)
 			return BAD(&c, 9, "operations behind an exit");

@@ -18,7 +18,6 @@ struct vp_tramp_op *vp_tramp_add(struct vp_tramp_maker *m, enum vp_tramp_kind ki
 	return op;
 }
 
-/* Go on where VP_TRAMP_SKIP leads if the predicate is false (@when EQUAL), or to an exit if it is true. */
 static struct ot_err *predicate(struct vp_tramp_maker *m, enum vp_tramp_cond when)
 {
 	uint32_t first = m->out->nops;
@@ -32,8 +31,12 @@ static struct ot_err *predicate(struct vp_tramp_maker *m, enum vp_tramp_cond whe
 	return vp_tramp_registers(m, first);
 }
 
-/* Jumps over the operations from @first on lead here. */
-static void land(struct vp_tramp_maker *m, uint32_t first)
+struct ot_err *vp_tramp_predicate(struct vp_tramp_maker *m, enum vp_tramp_cond when)
+{
+	return m->clause->clause->predicate ? ot_err_prefix(predicate(m, when), "its predicate") : NULL;
+}
+
+void vp_tramp_land(struct vp_tramp_maker *m, uint32_t first)
 {
 	for (uint32_t i = first; i < m->out->nops; i++)
 		if (m->out->ops[i].target == VP_TRAMP_SKIP)
@@ -58,7 +61,8 @@ static void begin_again(struct vp_tramp_maker *m, const struct end *before)
 	m->full = before->full;
 }
 
-/* @way, if *err says that what was tried before can't be done. Its own reason replaces that if @tells. */
+/* @way, if *err says that what was tried before can't be done. Its own reason replaces that if @tells, or if
+ * there is too little room for it. */
 static void try_instead(struct vp_tramp_maker *m, struct ot_err *(*way)(struct vp_tramp_maker *m),
 			const struct end *before, bool tells, struct ot_err **err)
 {
@@ -66,33 +70,34 @@ static void try_instead(struct vp_tramp_maker *m, struct ot_err *(*way)(struct v
 		return;
 	begin_again(m, before);
 	struct ot_err *next = way(m), *out = *err;
-	if (next && !tells && ot_err_code(next) != OT_ERR_NO_MEMORY)
+	if (next && !tells && ot_err_code(next) != OT_ERR_NO_MEMORY && ot_err_code(next) != OT_ERR_LIMIT)
 		out = next;
 	else
 		*err = next;
 	ot_err_destroy(out);
 }
 
-/* Words if possible, else a table of keys, else a record, if there is a ring for it. */
-static struct ot_err *actions(struct vp_tramp_maker *m)
-{
-	const struct end before = { m->out->nops, m->out->ncells, m->out->data_used, m->full };
-	struct ot_err *err = vp_tramp_words(m);
-
-	try_instead(m, vp_tramp_keyed, &before, false, &err);
-	if (m->guest->world.ring.count)
-		try_instead(m, vp_tramp_record, &before, true, &err);
-	return err;
-}
-
-static struct ot_err *in_place(struct vp_tramp_maker *m)
+/* The actions that aggregate are words; others make a record, if @m has a ring for it. */
+static struct ot_err *words_or_record(struct vp_tramp_maker *m)
 {
 	uint32_t first = m->out->nops;
 
-	if (m->clause->clause->predicate)
-		OT_TRY(ot_err_prefix(predicate(m, VP_TRAMP_EQUAL), "its predicate"));
-	OT_TRY(actions(m));
-	land(m, first);
+	OT_TRY(vp_tramp_predicate(m, VP_TRAMP_EQUAL));
+	const struct end before = { m->out->nops, m->out->ncells, m->out->data_used, m->full };
+	struct ot_err *err = vp_tramp_words(m);
+	try_instead(m, vp_tramp_record, &before, true, &err);
+	if (!err)
+		vp_tramp_land(m, first);
+	return err;
+}
+
+static struct ot_err *words(struct vp_tramp_maker *m)
+{
+	uint32_t first = m->out->nops;
+
+	OT_TRY(vp_tramp_predicate(m, VP_TRAMP_EQUAL));
+	OT_TRY(vp_tramp_words(m));
+	vp_tramp_land(m, first);
 	return NULL;
 }
 
@@ -107,13 +112,35 @@ static struct ot_err *each(struct vp_tramp_maker *m, struct ot_err *(*compile)(s
 	return NULL;
 }
 
+static struct ot_err *all_words(struct vp_tramp_maker *m)
+{
+	return each(m, words);
+}
+
+static struct ot_err *with_records(struct vp_tramp_maker *m)
+{
+	return each(m, words_or_record);
+}
+
+/* Words if possible, else a table of keys, else records, if there is a ring for them. */
+static struct ot_err *in_place(struct vp_tramp_maker *m)
+{
+	const struct end before = { m->out->nops, m->out->ncells, m->out->data_used, m->full };
+	struct ot_err *err = all_words(m);
+
+	try_instead(m, vp_tramp_keyed, &before, false, &err);
+	if (m->guest->world.ring.count)
+		try_instead(m, with_records, &before, true, &err);
+	return err;
+}
+
 /* --- in front of an exit --------------------------------------------------------------------- */
 
 static struct ot_err *filtered(struct vp_tramp_maker *m)
 {
 	if (!m->clause->clause->predicate)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "it has no predicate");
-	return ot_err_prefix(predicate(m, VP_TRAMP_NOT_EQUAL), "its predicate");
+	return vp_tramp_predicate(m, VP_TRAMP_NOT_EQUAL);
 }
 
 static struct ot_err *filter(struct vp_tramp_maker *m)
@@ -122,7 +149,7 @@ static struct ot_err *filter(struct vp_tramp_maker *m)
 
 	OT_TRY(each(m, filtered));
 	struct vp_tramp_op *past = vp_tramp_add(m, VP_TRAMP_JUMP);
-	land(m, first);
+	vp_tramp_land(m, first);
 	vp_tramp_add(m, VP_TRAMP_EXIT);
 	past->target = (uint16_t)m->out->nops;
 	m->out->exits = true;
@@ -170,7 +197,7 @@ struct ot_err *vp_trampoline_compile(const struct vp_tramp_guest *guest, const s
 	ret->data_used = data_used;
 	ret->exits = false;
 	ret->why[0] = '\0';
-	struct ot_err *err = each(&m, in_place);
+	struct ot_err *err = in_place(&m);
 	if (!err)
 		exit_on_miss(&m);
 	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY)

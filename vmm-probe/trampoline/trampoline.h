@@ -8,11 +8,10 @@
  * engine/service/resident.c is its caller.
  *
  *   clause on an fentry ──► words     all its actions are aggregations of numbers: they are done in place
- *                      ├──► table     the same with a key that differs: what the table of keys has is done in
- *                      │              place, and the vCPU exits for other keys
- * ├──► record the inputs of its actions fit in a record of the agent's format: the host
- *                      │              evaluates them when it takes the record
- *                      ├──► filter    its predicate is evaluated in place; where it holds, the vCPU exits
+ *                      ├──► table     the same with a key that differs, one for all of the site's clauses:
+ * what │              the table of keys has is done in place, and the vCPU exits for other keys ├──► record
+ * the inputs of its actions fit in a record of the agent's format: the host │              evaluates them
+ * when it takes the record ├──► filter    its predicate is evaluated in place; where it holds, the vCPU exits
  *                      └──► refused   with the reason
  *
  * If one of a site's clauses has to exit, all of them do, each by its own predicate: their order is the
@@ -31,6 +30,7 @@
 #define VP_TRAMP_CELLS_MAX  64u
 #define VP_TRAMP_OBJECT_MAX 64u /* instructions of a DIF object */
 #define VP_TRAMP_WHY        200u
+#define VP_TRAMP_TABLE_MAX  (64u << 10) /* bytes that a table's entries have in each CPU's data */
 
 /* A guest, as far as trampolines may rely on it. A CPU's data has words first, and the ring at its end. */
 struct vp_tramp_guest {
@@ -40,6 +40,7 @@ struct vp_tramp_guest {
 	uint32_t percpu_size; /* … and its bytes */
 	uint32_t strsize;     /* the session's */
 	uint32_t data_size;   /* bytes of a CPU's data, with the ring */
+	uint32_t sets_log;    /* 2^n sets of a table at most; 0: VP_TRAMP_SETS_LOG */
 	struct vp_tramp_world world;
 };
 
@@ -65,15 +66,26 @@ struct vp_tramp_cell {
 	uint32_t clause, action; /* indices; VP_TRAMP_FIRED: one word, how often the clause has fired */
 	uint32_t at;             /* offset in data, a multiple of 8 */
 	uint32_t nwords;
+	bool keyed; /* there are so many arrays instead, with a word for each entry of the table */
 };
 
-/* A clause whose aggregation has an entry for each key of the table of keys: `nwords` arrays of
- * VP_TRAMP_ENTRIES words. The first of an entry's words differs after each hit. */
+/* The table of keys that the cells' entries have. A key's words are execname's two, or its first number and
+ * 0; then its other numbers, in their order. Names of the probe's have none. */
 struct vp_tramp_table {
-	uint32_t clause, action; /* indices */
-	uint32_t at;             /* offset in data, a multiple of 8 */
-	uint32_t nwords;         /* of an entry; 0: there is no table */
+	uint64_t keys;     /* its address in the guest */
+	uint32_t nwords;   /* of a key; 0: there is no table */
+	uint32_t sets_log; /* 2^n sets */
 };
+
+static inline uint32_t vp_tramp_entries(const struct vp_tramp_table *t)
+{
+	return VP_TRAMP_WAYS << t->sets_log;
+}
+
+static inline uint32_t vp_tramp_table_bytes(const struct vp_tramp_table *t)
+{
+	return vp_tramp_entries(t) << vp_tramp_key_log(t->nwords);
+}
 
 struct vp_trampoline {
 	struct vp_tramp_op ops[VP_TRAMP_OPS_MAX];

@@ -156,9 +156,9 @@ static uint64_t *find_words(struct vp_vcpu_session *v, const struct vp_step *ste
 	struct vp_keyed *keyed;
 
 	if (step->nwords) {
-		keyed = __atomic_load_n(&v->ecb->clause->keyed, __ATOMIC_ACQUIRE);
-		if (ot_unlikely(keyed))
-			vp_keyed_learn(v, keyed, v->key[0]);
+		keyed = __atomic_load_n(&v->ecb->keyed, __ATOMIC_ACQUIRE);
+		if (ot_unlikely(keyed && step->in_table))
+			vp_keyed_learn(v, keyed);
 		return find_by_words(v, step, tab);
 	}
 	return step->single ? find_single(v, step, tab) : look_up(v, step, tab);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Clauses compiled to steps, probes, and enablings (ECBs) of a clause on a probe. The service thread creates
- * them (service/clause.c, service/enabling.c); once vCPUs can see them only `out`, `next_error` and `counter`
- * change.
+ * them (service/clause.c, service/enabling.c); once vCPUs can see them only `out`, `next_error`, `counter`
+ * and `keyed` change.
  */
 #ifndef VP_ENGINE_HIT_CLAUSE_H
 #define VP_ENGINE_HIT_CLAUSE_H
@@ -39,6 +39,7 @@ struct vp_step {
 	uint32_t gap;          /* bytes before `offset` that are padding */
 	uint32_t single;       /* aggregates without a key: 1 + its place in dif_aggtab.single; 0: none */
 	uint32_t nwords;       /* aggregates with a key of so many words; 0: the whole key is looked up */
+	bool in_table;         /* … which ECBs' tables of keys have (hit/keyed.h) */
 	uint32_t word;         /* to a key: the first of its words */
 	enum vp_key_part part; /* … and their kind */
 };
@@ -61,7 +62,6 @@ struct vp_clause {
 	/* service/resident.c: where its words are in the data of trampolines, if all of its ECBs share them;
 	 * end 0: there are none yet */
 	uint32_t words_at, words_end;
-	struct vp_keyed *keyed; /* … the keys that they know, to which hits add (hit/keyed.h); atomic; NULL */
 };
 
 /* A site's program (vp_batch_site.program, .raw). */
@@ -133,6 +133,7 @@ struct vp_ecb {
 	struct vp_ecb *next;        /* on the same probe */
 	struct vp_ecb *next_error;  /* next one among the session's ERROR ECBs */
 	struct vp_counter *counter; /* counted inline, never fired; NULL: fired */
+	struct vp_keyed *keyed;     /* the keys that its trampoline knows, to which hits add; atomic; NULL */
 	struct vp_load *loads;      /* by vCPU, load_stride apart; NULL: the session has no guard */
 	uint32_t load_stride;
 	uint32_t epid;

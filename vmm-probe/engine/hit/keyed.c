@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Adding to a table that the guest reads meanwhile: the first word of a key is written before the second, by
- * which it is found. */
+/* Adding to a table that the guest reads meanwhile: the second word of a key, by which it is found, is
+ * written after all others. */
 #include "vmm-probe/engine/hit/keyed.h"
 
 #include <string.h>
@@ -8,52 +8,93 @@
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/walk.h"
 
-void vp_keyed_init(struct vp_keyed *k, void *keys, bool names)
+static uint64_t *key_at(const struct vp_keyed *k, uint32_t i)
 {
-	*k = (struct vp_keyed){ .keys = keys, .names = names };
-	for (uint32_t i = 0; i < VP_TRAMP_ENTRIES; i++) {
-		k->keys[i][0] = 0;
-		k->keys[i][1] = VP_TRAMP_FREE;
+	return k->keys + ((uint64_t)i << (vp_tramp_key_log(k->nwords) - 3));
+}
+
+void vp_keyed_init(struct vp_keyed *k)
+{
+	memset(k->taken, 0, sizeof(k->taken));
+	for (uint32_t i = 0; i < VP_TRAMP_WAYS << k->sets_log; i++) {
+		memset(key_at(k, i), 0, 1ull << vp_tramp_key_log(k->nwords));
+		key_at(k, i)[1] = VP_TRAMP_FREE;
 	}
 }
 
-bool vp_keyed_get(const struct vp_keyed *k, uint32_t i, uint64_t ret[2])
+/* The table's words. False: it is free. */
+static bool load(const struct vp_keyed *k, uint32_t i, uint64_t ret[VP_TRAMP_KEY_WORDS])
 {
-	ret[1] = __atomic_load_n(&k->keys[i][1], __ATOMIC_ACQUIRE);
-	ret[0] = __atomic_load_n(&k->keys[i][0], __ATOMIC_RELAXED);
+	const uint64_t *key = key_at(k, i);
+
+	ret[1] = __atomic_load_n(&key[1], __ATOMIC_ACQUIRE);
+	for (uint32_t w = 0; w < k->nwords; w++)
+		if (w != 1)
+			ret[w] = __atomic_load_n(&key[w], __ATOMIC_RELAXED);
 	return ret[1] != VP_TRAMP_FREE;
 }
 
-void vp_keyed_add(struct vp_keyed *k, uint64_t first, uint64_t second)
+bool vp_keyed_get(const struct vp_keyed *k, uint32_t i, uint64_t ret[VP_KEY_WORDS])
 {
-	uint32_t at = vp_tramp_set_of(first, second) * VP_TRAMP_WAYS, end = at + VP_TRAMP_WAYS;
-	uint64_t key[2];
+	uint64_t words[VP_TRAMP_KEY_WORDS];
+
+	if (!load(k, i, words))
+		return false;
+	memset(ret, 0, VP_KEY_WORDS * sizeof(*ret));
+	if (k->name != VP_KEYED_NONE)
+		memcpy(&ret[k->name], words, VP_NAME_BYTES);
+	for (uint32_t w = 0; w < k->nwords; w++)
+		if (k->from[w] != VP_KEYED_NONE)
+			ret[k->from[w]] = words[w];
+	return true;
+}
+
+static bool is_same(const struct vp_keyed *k, const uint64_t *a, const uint64_t *b)
+{
+	uint64_t differ = 0;
+
+	for (uint32_t w = 0; w < k->nwords; w++)
+		differ |= a[w] ^ b[w];
+	return !differ;
+}
+
+void vp_keyed_add(struct vp_keyed *k, const uint64_t words[VP_TRAMP_KEY_WORDS])
+{
+	uint32_t at = vp_tramp_set_of(words, k->nwords, k->sets_log) * VP_TRAMP_WAYS,
+		 end = at + VP_TRAMP_WAYS;
+	uint64_t there[VP_TRAMP_KEY_WORDS], *key;
 
 	for (; at < end; at++) {
-		if (vp_keyed_get(k, at, key) && key[0] == first && key[1] == second)
+		if (load(k, at, there) && is_same(k, there, words))
 			return;
 		/* Two vCPUs may add one key to two places: the counts of both are added up. */
 		if (__atomic_exchange_n(&k->taken[at], 1, __ATOMIC_RELAXED))
 			continue;
-		__atomic_store_n(&k->keys[at][0], first, __ATOMIC_RELAXED);
-		__atomic_store_n(&k->keys[at][1], second, __ATOMIC_RELEASE);
+		key = key_at(k, at);
+		for (uint32_t w = 0; w < k->nwords; w++)
+			if (w != 1)
+				__atomic_store_n(&key[w], words[w], __ATOMIC_RELAXED);
+		__atomic_store_n(&key[1], words[1], __ATOMIC_RELEASE);
 		return;
 	}
 }
 
 /* The name as the task has it: the trampoline compares all of its bytes. */
-static bool read_name(struct vp_vcpu_session *v, uint64_t ret[2])
+static bool read_name(struct vp_vcpu_session *v, uint64_t ret[VP_NAME_WORDS])
 {
 	const uint64_t task = vp_task(v);
 
-	return task && vp_load_kernel(v, task + v->es->facts.task_comm, ret, VP_TRAMP_KEY);
+	return task && vp_load_kernel(v, task + v->es->facts.task_comm, ret, VP_NAME_BYTES);
 }
 
-void vp_keyed_learn(struct vp_vcpu_session *v, struct vp_keyed *k, uint64_t number)
+void vp_keyed_learn(struct vp_vcpu_session *v, struct vp_keyed *k)
 {
-	uint64_t key[2] = { number, 0 };
+	uint64_t words[VP_TRAMP_KEY_WORDS] = { 0 };
 
-	if (v->event || (k->names && !read_name(v, key)) || key[1] == VP_TRAMP_FREE)
+	for (uint32_t w = 0; w < k->nwords; w++)
+		if (k->from[w] != VP_KEYED_NONE)
+			words[w] = v->key[k->from[w]];
+	if (v->event || (k->name != VP_KEYED_NONE && !read_name(v, words)) || words[1] == VP_TRAMP_FREE)
 		return;
-	vp_keyed_add(k, key[0], key[1]);
+	vp_keyed_add(k, words);
 }

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vmm-probe/engine/hit/keyed.h"
 #include "vmm-probe/engine/service/parts.h"
 #include "vmm-probe/trampoline/trampoline.h"
 
-#define ALIGNMENT 16u /* of code */
-#define CLAUSES   64u /* of a site, at most */
+#define ALIGNMENT          16u /* of code */
+#define CLAUSES            64u /* of a site, at most */
+#define SETS_LOG_PER_PROBE 4u  /* of tables of keys of which each probe has its own: there may be many */
 #define NO_ROOM                                                                                        \
 	"the room for them is used up, which only the guest's next start gives back: more probes are " \
 	"trapped"
@@ -68,27 +68,6 @@ static bool is_wanted_by_all(const struct vp_site *site)
 
 /* --- one site -------------------------------------------------------------------------------------- */
 
-static struct vp_tramp_guest guest_of(const struct vp_resident *r, const struct vp_site *site)
-{
-	const struct vp_facts *f = &site->es->facts;
-	struct vp_tramp_guest g = {
-		.facts = f,
-		.task_size = f->resident.task_size,
-		.percpu = f->resident.percpu,
-		.percpu_size = f->resident.percpu_size,
-		.strsize = site->es->open.strsize,
-		.data_size = r->room.data_size,
-		.world = { .current = (int32_t)f->current_task,
-			   .data = r->room.data_gva - r->room.lowest,
-			   .port = r->room.port },
-	};
-
-	for (uint32_t i = 0; i < site->necbs; i++)
-		if (site->ecbs[i]->es->open.strsize < g.strsize)
-			g.strsize = site->ecbs[i]->es->open.strsize;
-	return g;
-}
-
 /* Does the value depend on the probe? */
 static bool names_probe(const struct dif_object *o)
 {
@@ -102,8 +81,7 @@ static bool names_probe(const struct dif_object *o)
 	return false;
 }
 
-/* Does a key of its aggregations? */
-static bool is_per_probe(const struct dif_clause *clause)
+bool vp_resident_is_per_probe(const struct dif_clause *clause)
 {
 	for (uint32_t i = 0; i < clause->nactions; i++) {
 		const struct dif_action *a = &clause->actions[i];
@@ -113,14 +91,40 @@ static bool is_per_probe(const struct dif_clause *clause)
 	return false;
 }
 
+static struct vp_tramp_guest guest_of(const struct vp_resident *r, const struct vp_site *site)
+{
+	const struct vp_facts *f = &site->es->facts;
+	struct vp_tramp_guest g = {
+		.facts = f,
+		.task_size = f->resident.task_size,
+		.percpu = f->resident.percpu,
+		.percpu_size = f->resident.percpu_size,
+		.strsize = site->es->open.strsize,
+		.data_size = r->room.data_size,
+		.sets_log = VP_TRAMP_SETS_LOG,
+		.world = { .current = (int32_t)f->current_task,
+			   .data = r->room.data_gva - r->room.lowest,
+			   .port = r->room.port },
+	};
+
+	for (uint32_t i = 0; i < site->necbs; i++) {
+		if (site->ecbs[i]->es->open.strsize < g.strsize)
+			g.strsize = site->ecbs[i]->es->open.strsize;
+		if (vp_resident_is_per_probe(site->ecbs[i]->clause->source))
+			g.sets_log = SETS_LOG_PER_PROBE;
+	}
+	return g;
+}
+
 /* The site's only clause, if all of that clause's ECBs share its words; NULL: each ECB has its own. */
 static struct vp_clause *shares_words(const struct vp_site *site)
 {
 	const struct vp_ecb *ecb = site->ecbs[0];
 	struct vp_clause *clauses = ecb->es->service->clauses;
 
-	return site->necbs == 1 && !is_per_probe(ecb->clause->source) ? &clauses[ecb->clause - clauses]
-								      : NULL;
+	return site->necbs == 1 && !vp_resident_is_per_probe(ecb->clause->source)
+		   ? &clauses[ecb->clause - clauses]
+		   : NULL;
 }
 
 static struct ot_err *compile(const struct vp_resident *r, const struct vp_tramp_guest *guest,
@@ -158,34 +162,36 @@ static struct ot_err *place_code(struct vp_resident *r, const struct vp_tramp_gu
 	return NULL;
 }
 
-/* Where a table of the clause's keys is, or could be, in the guest; 0: nowhere. */
-static uint64_t place_keys(const struct vp_resident *r, const struct vp_clause *shared)
+/* Where a new table of keys could be in the guest: only for one session's clauses. */
+static void place_keys(const struct vp_resident *r, const struct vp_site *site, struct vp_tramp_world *w)
 {
-	const uint64_t end = r->room.code_gva + r->room.code_size;
+	const uint64_t from = r->room.code_gva + r->code_used + VP_TRAMP_BYTES_MAX;
+	const uint64_t end = r->room.code_gva + r->room.code_size - r->keys_used;
 
-	if (shared && shared->keyed)
-		return r->room.code_gva + (uint64_t)((uint8_t *)shared->keyed->keys - r->room.code);
-	if (!shared || vp_resident_code_left(r) < VP_TRAMP_KEYS_BYTES + VP_TRAMP_BYTES_MAX)
-		return 0;
-	return end - r->keys_used - VP_TRAMP_KEYS_BYTES;
+	for (uint32_t i = 0; i < site->necbs; i++)
+		if (site->ecbs[i]->es != site->es)
+			return;
+	if (from >= end)
+		return;
+	w->keys_from = from;
+	w->keys_end = end;
 }
 
-/* Words or a table for the compiled trampoline, which uses data from @from on. */
-static struct ot_err *add_memory(struct vp_resident *r, const struct vp_tramp_guest *guest,
-				 const struct vp_site *site, struct vp_clause *shared, uint32_t from)
+/* Words and a table for the compiled trampoline, which uses data from @from on. */
+static struct ot_err *add_memory(struct vp_resident *r, const struct vp_site *site, struct vp_clause *shared,
+				 uint32_t from)
 {
 	const struct vp_trampoline *t = r->compiled;
 
-	if (t->exits || (!t->ncells && !t->table.nwords))
+	if (t->exits || !t->ncells)
 		return NULL;
-	if (t->table.nwords) {
-		OT_TRY(vp_resident_add_table(&t->table, site->ecbs[0],
-					     r->room.code + (guest->world.keys - r->room.code_gva)));
-		r->keys_used += VP_TRAMP_KEYS_BYTES;
-	} else {
-		OT_TRY(vp_resident_add_words(t, site->ecbs));
-	}
 	r->data_used = t->data_used;
+	OT_TRY(vp_resident_add_words(t, site->ecbs));
+	if (t->table.nwords) {
+		r->keys_used += vp_tramp_table_bytes(&t->table);
+		return vp_resident_add_table(t, site, r->room.code + (t->table.keys - r->room.code_gva),
+					     from);
+	}
 	if (shared) {
 		shared->words_at = from;
 		shared->words_end = r->data_used;
@@ -197,13 +203,19 @@ static struct ot_err *make(struct vp_resident *r, struct vp_site *site)
 {
 	struct vp_tramp_guest guest = guest_of(r, site);
 	struct vp_clause *shared = shares_words(site);
+	struct vp_resident_table *table = vp_resident_table_of(site);
 	bool again = shared && shared->words_end;
 	uint32_t from = again ? shared->words_at : r->data_used;
 
-	guest.world.keys = place_keys(r, shared);
+	if (table)
+		from = vp_resident_table_place(table, &guest.world.keys_from, &guest.world.keys_end);
+	else
+		place_keys(r, site, &guest.world);
 	OT_TRY(compile(r, &guest, site, from));
-	if (!again)
-		OT_TRY(add_memory(r, &guest, site, shared, from));
+	if (table)
+		vp_resident_table_join(table, site);
+	else if (!again)
+		OT_TRY(add_memory(r, site, shared, from));
 	return place_code(r, &guest, site);
 }
 

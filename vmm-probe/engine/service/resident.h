@@ -22,11 +22,12 @@
 #define VP_RESIDENT_WHY   200u
 #define VP_RESIDENT_FIRST 8u /* offset of the first words in data: before them is vp_tramp_world.lost */
 
+struct dif_clause;
 struct vp_engine_session;
 struct vp_enabled_batch;
 struct vp_resident_site;
 struct vp_resident_table;
-struct vp_tramp_table;
+struct vp_site;
 struct vp_trampoline;
 
 /* One for each engine. */
@@ -78,6 +79,9 @@ void vp_resident_deinit(struct vp_engine *engine);
 /** Does each of @p ecb's sites qualify for a trampoline? Then it needs no inline counter. */
 bool vp_resident_qualifies(const struct vp_enabled_batch *batch, const struct vp_ecb *ecb);
 
+/** Does a key of the clause's aggregations depend on the probe? Then its ECBs don't share words. */
+bool vp_resident_is_per_probe(const struct dif_clause *clause);
+
 /** For the operator: how many of the session's sites have a trampoline, and why the others are trapped; "" if
  * the session did not ask for any. */
 void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t size);
@@ -109,10 +113,17 @@ void vp_resident_free(struct vp_engine_session *es);
 
 /* --- resident_table.c ---------------------------------------------------------------------------- */
 
-/** Register @p table of a trampoline, compiled for @p ecb, whose keys are at @p keys (VP_TRAMP_KEYS_BYTES,
- * which the guest can only read). Its clause's hits add to them from now on. */
-OT_MUST_CHECK struct ot_err *vp_resident_add_table(const struct vp_tramp_table *table,
-						   const struct vp_ecb *ecb, void *keys);
+/** Register the table of trampoline @p code, compiled for @p site, whose keys are at @p keys (which the guest
+ * can only read) and whose words begin at @p from in data. Hits of the site's clauses add to the keys from
+ * now on. */
+OT_MUST_CHECK struct ot_err *vp_resident_add_table(const struct vp_trampoline *code,
+						   const struct vp_site *site, void *keys, uint32_t from);
+/** The table that a trampoline for @p site may use, as it has the same clauses as others; NULL: none does. */
+struct vp_resident_table *vp_resident_table_of(const struct vp_site *site);
+/** It does: hits of the site's clauses add to its keys. */
+void vp_resident_table_join(struct vp_resident_table *t, const struct vp_site *site);
+/** Where its keys are in the guest, and its words begin in data. */
+uint32_t vp_resident_table_place(const struct vp_resident_table *t, uint64_t *ret_keys, uint64_t *ret_end);
 /** The same as vp_resident_base(), vp_resident_fold() and vp_resident_free(), for tables. */
 void vp_resident_tables_base(struct vp_engine_session *es);
 void vp_resident_tables_fold(struct vp_engine_session *es, uint32_t vcpu, uint32_t half);

@@ -99,6 +99,8 @@ struct ot_err *vp_resident_add_words(const struct vp_trampoline *t, struct vp_ec
 	struct vp_resident_words *list = NULL, *next;
 
 	for (uint32_t i = 0; i < t->ncells; i++) {
+		if (t->cells[i].keyed)
+			continue; /* resident_table.c's */
 		struct vp_resident_words *w = make(ecbs[t->cells[i].clause], &t->cells[i]);
 		if (!w) {
 			free_list(list);

@@ -108,6 +108,11 @@ void vp_asm_reg(struct vp_assembler *a, enum vp_asm_op op, enum vp_reg dst, enum
 	modrm_regs(a, op, src, dst);
 }
 
+void vp_asm_extend(struct vp_assembler *a, enum vp_reg dst, enum vp_reg src)
+{
+	modrm_regs(a, 0x63, dst, src);
+}
+
 void vp_asm_imm(struct vp_assembler *a, enum vp_asm_op op, enum vp_reg dst, int32_t value)
 {
 	bool small = value == (int8_t)value;

@@ -73,6 +73,8 @@ void vp_asm_bytes(struct vp_assembler *a, const void *bytes, uint32_t n);
 void vp_asm_set(struct vp_assembler *a, enum vp_reg reg, uint64_t value);
 /** dst op= src, 64 bits. */
 void vp_asm_reg(struct vp_assembler *a, enum vp_asm_op op, enum vp_reg dst, enum vp_reg src);
+/** dst = the lower 32 bits of src, with their sign. */
+void vp_asm_extend(struct vp_assembler *a, enum vp_reg dst, enum vp_reg src);
 /** dst op= @p value, 64 bits; not MOV, TST. */
 void vp_asm_imm(struct vp_assembler *a, enum vp_asm_op op, enum vp_reg dst, int32_t value);
 /** dst *= src; dst = src * @p value; dst = number of the highest bit of src that is set. */

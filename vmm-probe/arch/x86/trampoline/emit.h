@@ -37,7 +37,7 @@ enum vp_reg vp_emit_arg(uint8_t n);
 void vp_emit_jump_to(struct vp_emitter *e, uint32_t jump, uint16_t target);
 /** KEYED. */
 void vp_emit_keyed(struct vp_emitter *e, const struct vp_tramp_op *op);
-/** COUNT to SUM_KEYED. */
+/** COUNT to LQUANTIZE. */
 void vp_emit_word(struct vp_emitter *e, const struct vp_tramp_op *op);
 /** RESERVE to PUBLISH. */
 void vp_emit_record(struct vp_emitter *e, const struct vp_tramp_op *op);

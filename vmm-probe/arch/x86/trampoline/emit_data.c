@@ -14,7 +14,6 @@
  */
 #include "vmm-probe/arch/x86/trampoline/emit.h"
 
-#define SET_SHIFT     6  /* bytes of a set of keys, 2^6 */
 #define QUANTIZE_ZERO 63 /* the bucket of 0, as in dif/vm/agg.c */
 
 static const struct vp_asm_place here = { VP_ASM_GS_R11, 0 };
@@ -36,6 +35,14 @@ static void move(struct vp_emitter *e, enum vp_reg dst, enum vp_reg src)
 		vp_asm_reg(&e->a, VP_ASM_MOV, dst, src);
 }
 
+/* The same for the operation's word, or the entry's. */
+static void word_address(struct vp_emitter *e, const struct vp_tramp_op *op, uint64_t offset)
+{
+	address(e, offset);
+	if (op->keyed)
+		vp_asm_reg(&e->a, VP_ASM_ADD, VP_EMIT_SCRATCH, vp_emit_reg(op->b));
+}
+
 /* --- words ----------------------------------------------------------------------------------- */
 
 /* @keeps: the condition under which the word stays as it is, of the new value compared with it. If it changes
@@ -45,7 +52,7 @@ static void exchange(struct vp_emitter *e, const struct vp_tramp_op *op, enum vp
 	uint32_t ends[2 * VP_TRAMP_TRIES], n = 0;
 
 	move(e, VP_R10, vp_emit_reg(op->a));
-	address(e, op->value);
+	word_address(e, op, op->value);
 	vp_asm_load(&e->a, VP_RAX, here, 8, false);
 	for (unsigned i = 0; i < VP_TRAMP_TRIES; i++) {
 		vp_asm_reg(&e->a, VP_ASM_CMP, VP_R10, VP_RAX);
@@ -87,61 +94,119 @@ static void bucket(struct vp_emitter *e)
 	vp_asm_land(a, zero, true);
 }
 
-/* --- keys ------------------------------------------------------------------------------------ */
-
-static struct vp_asm_place key_word(const struct vp_emitter *e, unsigned way, unsigned word)
+/* dif's bucket of lquantize() for RAX, into RAX: 0 to levels + 1 for any RAX. The division of a number below
+ * levels * step is a multiplication by 2^n / step, rounded up, and a shift by n: the error is less than a
+ * part in levels * step if 2^n is not below step times that, and nothing overflows below VP_TRAMP_RANGE_MAX.
+ */
+static void level(struct vp_emitter *e, const struct vp_tramp_op *op)
 {
-	return (struct vp_asm_place){ VP_ASM_R11, (int32_t)(e->world->keys + way * VP_TRAMP_KEY + word * 8) };
+	struct vp_assembler *a = &e->a;
+	const uint32_t range = (uint32_t)op->step * op->levels;
+	uint8_t n = 0;
+
+	while (1ull << n < (uint64_t)range * op->step)
+		n++;
+	vp_asm_extend(a, VP_RAX, VP_RAX);
+	vp_asm_imm(a, VP_ASM_SUB, VP_RAX, op->disp);
+	uint32_t below = vp_asm_jump_if(a, VP_ASM_S, true);
+	vp_asm_imm(a, VP_ASM_CMP, VP_RAX, (int32_t)range);
+	uint32_t above = vp_asm_jump_if(a, VP_ASM_AE, true);
+	vp_asm_mul_imm(a, VP_RAX, VP_RAX, (int32_t)((1ull << n) / op->step + 1));
+	vp_asm_unary(a, VP_ASM_SHR, VP_RAX, n);
+	vp_asm_imm(a, VP_ASM_ADD, VP_RAX, 1);
+	uint32_t within = vp_asm_jump(a, true);
+	vp_asm_land(a, below, true);
+	vp_asm_set(a, VP_RAX, 0);
+	uint32_t zero = vp_asm_jump(a, true);
+	vp_asm_land(a, above, true);
+	vp_asm_set(a, VP_RAX, op->levels + 1ull);
+	vp_asm_land(a, within, true);
+	vp_asm_land(a, zero, true);
 }
 
-/* R11 = where the key's set begins in the table. A key's second word is written last, so it is compared
- * first: who sees it sees the first one. */
-void vp_emit_keyed(struct vp_emitter *e, const struct vp_tramp_op *op)
+/* Behind the word at @first of the operation's, that of a bucket whose number is in RAX. An entry's are as
+ * far apart as its array is long. */
+static void count_bucket(struct vp_emitter *e, const struct vp_tramp_op *op, unsigned first)
 {
-	enum vp_reg first = vp_emit_reg(op->a), second = vp_emit_reg(op->b);
-	struct vp_assembler *a = &e->a;
-	uint32_t found[VP_TRAMP_WAYS];
+	uint8_t shift = op->keyed ? (uint8_t)(op->size + VP_TRAMP_WAYS_LOG) : 0;
 
-	_Static_assert(VP_TRAMP_SETS == 1u << (64 - VP_TRAMP_MIX_SHIFT), "a shift makes the set's number");
-	_Static_assert(VP_TRAMP_WAYS * VP_TRAMP_KEY == 1u << SET_SHIFT, "a set's bytes");
-	vp_asm_reg(a, VP_ASM_MOV, VP_EMIT_SCRATCH, first);
-	vp_asm_reg(a, VP_ASM_XOR, VP_EMIT_SCRATCH, second);
+	if (shift)
+		vp_asm_unary(&e->a, VP_ASM_SHL, VP_RAX, shift);
+	word_address(e, op, op->value + (first * 8ull << shift));
+	vp_asm_change(&e->a, VP_ASM_INC, (struct vp_asm_place){ VP_ASM_GS_R11_RAX8, 0 }, 8);
+}
+
+/* --- keys ------------------------------------------------------------------------------------ */
+
+/* R11 = where the key's set begins in its table. */
+static void find_set(struct vp_emitter *e, const struct vp_tramp_op *op, const uint8_t *words,
+		     uint32_t nwords)
+{
+	struct vp_assembler *a = &e->a;
+
+	vp_asm_reg(a, VP_ASM_MOV, VP_EMIT_SCRATCH, vp_emit_reg(words[0]));
+	vp_asm_reg(a, VP_ASM_XOR, VP_EMIT_SCRATCH, vp_emit_reg(words[1]));
+	for (uint32_t i = 2; i < nwords; i++) {
+		vp_asm_mul_imm(a, VP_EMIT_SCRATCH, VP_EMIT_SCRATCH, VP_TRAMP_MIX);
+		vp_asm_reg(a, VP_ASM_XOR, VP_EMIT_SCRATCH, vp_emit_reg(words[i]));
+	}
 	for (unsigned i = 0; i < 2; i++)
 		vp_asm_mul_imm(a, VP_EMIT_SCRATCH, VP_EMIT_SCRATCH, VP_TRAMP_MIX);
-	vp_asm_unary(a, VP_ASM_SHR, VP_EMIT_SCRATCH, VP_TRAMP_MIX_SHIFT);
-	vp_asm_unary(a, VP_ASM_SHL, VP_EMIT_SCRATCH, SET_SHIFT);
-	for (unsigned i = 0; i < VP_TRAMP_WAYS; i++) {
-		vp_asm_fetch(a, VP_ASM_CMP, second, key_word(e, i, 1));
-		uint32_t other = vp_asm_jump_if(a, VP_ASM_NE, true);
-		vp_asm_fetch(a, VP_ASM_CMP, first, key_word(e, i, 0));
-		found[i] = vp_asm_jump_if(a, VP_ASM_E, true);
-		vp_asm_land(a, other, true);
+	vp_asm_unary(a, VP_ASM_SHR, VP_EMIT_SCRATCH, (uint8_t)(64 - op->size));
+	vp_asm_unary(a, VP_ASM_SHL, VP_EMIT_SCRATCH, (uint8_t)(VP_TRAMP_WAYS_LOG + vp_tramp_key_log(nwords)));
+}
+
+/* A jump that is taken if the key is at @at from R11 on. Its second word is written last, so it is compared
+ * first: who sees it sees the others. */
+static uint32_t compare_key(struct vp_emitter *e, uint64_t at, const uint8_t *words, uint32_t nwords)
+{
+	static const uint8_t order[VP_TRAMP_KEY_WORDS] = { 1, 0, 2, 3 };
+	uint32_t other[VP_TRAMP_KEY_WORDS], found = 0;
+
+	for (uint32_t i = 0; i < nwords; i++) {
+		struct vp_asm_place word = { VP_ASM_R11, (int32_t)(at + order[i] * 8u) };
+		vp_asm_fetch(&e->a, VP_ASM_CMP, vp_emit_reg(words[order[i]]), word);
+		if (i + 1 < nwords)
+			other[i] = vp_asm_jump_if(&e->a, VP_ASM_NE, true);
+		else
+			found = vp_asm_jump_if(&e->a, VP_ASM_E, false);
 	}
-	vp_emit_jump_to(e, vp_asm_jump(a, false), op->target);
+	for (uint32_t i = 0; i + 1 < nwords; i++)
+		vp_asm_land(&e->a, other[i], true);
+	return found;
+}
+
+void vp_emit_keyed(struct vp_emitter *e, const struct vp_tramp_op *op)
+{
+	const uint8_t words[VP_TRAMP_KEY_WORDS] = { op->a, op->b, op->c, op->d };
+	uint32_t nwords = op->c == VP_TRAMP_IMM ? 2 : op->d == VP_TRAMP_IMM ? 3 : 4, found[VP_TRAMP_WAYS];
+	uint8_t key_log = (uint8_t)vp_tramp_key_log(nwords);
+
+	find_set(e, op, words, nwords);
+	for (unsigned i = 0; i < VP_TRAMP_WAYS; i++)
+		found[i] = compare_key(e, op->value + ((uint64_t)i << key_log), words, nwords);
+	vp_emit_jump_to(e, vp_asm_jump(&e->a, false), op->target);
 	for (unsigned i = VP_TRAMP_WAYS; i-- > 0;) {
-		vp_asm_land(a, found[i], true);
+		vp_asm_land(&e->a, found[i], false);
 		if (i)
-			vp_asm_imm(a, VP_ASM_ADD, VP_EMIT_SCRATCH, VP_TRAMP_KEY);
+			vp_asm_imm(&e->a, VP_ASM_ADD, VP_EMIT_SCRATCH, 1 << key_log);
 	}
-	vp_asm_unary(a, VP_ASM_SHR, VP_EMIT_SCRATCH, 1); /* an entry has one word where a key has two */
+	/* An entry has one word where a key has all of its own. */
+	vp_asm_unary(&e->a, VP_ASM_SHR, VP_EMIT_SCRATCH, (uint8_t)(key_log - 3));
 	move(e, vp_emit_reg(op->dst), VP_EMIT_SCRATCH);
 }
 
-static void entry_address(struct vp_emitter *e, const struct vp_tramp_op *op)
-{
-	address(e, op->value);
-	vp_asm_reg(&e->a, VP_ASM_ADD, VP_EMIT_SCRATCH, vp_emit_reg(op->b));
-}
+/* --- words, by operation ----------------------------------------------------------------------- */
 
 void vp_emit_word(struct vp_emitter *e, const struct vp_tramp_op *op)
 {
 	switch (op->kind) {
 	case VP_TRAMP_COUNT:
-		address(e, op->value);
+		word_address(e, op, op->value);
 		vp_asm_change(&e->a, VP_ASM_INC, here, 8);
 		break;
 	case VP_TRAMP_SUM:
-		address(e, op->value);
+		word_address(e, op, op->value);
 		vp_asm_store(&e->a, VP_ASM_ADD, here, vp_emit_reg(op->a), 8);
 		break;
 	case VP_TRAMP_LEAST:
@@ -150,19 +215,15 @@ void vp_emit_word(struct vp_emitter *e, const struct vp_tramp_op *op)
 	case VP_TRAMP_MOST:
 		exchange(e, op, VP_ASM_LE);
 		break;
-	case VP_TRAMP_COUNT_KEYED:
-		entry_address(e, op);
-		vp_asm_change(&e->a, VP_ASM_INC, here, 8);
-		break;
-	case VP_TRAMP_SUM_KEYED:
-		entry_address(e, op);
-		vp_asm_store(&e->a, VP_ASM_ADD, here, vp_emit_reg(op->a), 8);
-		break;
-	default: /* QUANTIZE */
+	case VP_TRAMP_QUANTIZE:
 		move(e, VP_RAX, vp_emit_reg(op->a));
 		bucket(e);
-		address(e, op->value);
-		vp_asm_change(&e->a, VP_ASM_INC, (struct vp_asm_place){ VP_ASM_GS_R11_RAX8, 0 }, 8);
+		count_bucket(e, op, 0);
+		break;
+	default: /* LQUANTIZE: behind its parameters */
+		move(e, VP_RAX, vp_emit_reg(op->a));
+		level(e, op);
+		count_bucket(e, op, 1);
 		break;
 	}
 }
