@@ -86,6 +86,53 @@ class Resident(GuestTest):
                 self.assertEqual(said[:3], (2, 1, 0), said)
                 self.assertEqual(counts_of(out), {(str(i),): value(i) for i in range(CALLS)})
 
+    def test_keys_of_several_elements(self):
+        """Names of the probe's cost nothing; the other elements are looked up, in any order."""
+        out, said = self.rounds(2, "fbt::probed_nop:entry /arg1 == 7/ { @[arg0, probefunc, arg1] = count(); }")
+        self.assertEqual(said[:3], (2, 1, 0), said)
+        self.assertEqual(counts_of(out), {(str(i), "probed_nop", "7"): 10 for i in range(CALLS)})
+        out, said = self.rounds(1, "fbt::probed_nop:entry /arg1 == 7/ { @[arg0 & 3, arg1, arg0 >> 5] = sum(arg0); }")
+        self.assertEqual(said[:3], (2, 1, 0), said)
+        want = {}
+        for i in range(CALLS):
+            key = (str(i % 4), "7", str(i // 32))
+            want[key] = want.get(key, 0) + 5 * i
+        self.assertEqual(counts_of(out), want)
+
+    def test_several_aggregations_by_a_key(self):
+        """Two clauses, one of which has a predicate of its own, and an aggregation without a key."""
+        out, said = self.rounds(2, "fbt::probed_nop:entry /arg1 == 7/ { @n[\"n\", 1] = count(); @c[arg0 & 7, 1] = count(); "
+                                "@l[arg0 & 7, 1] = min(arg0); @m[arg0 & 7, 1] = max(arg0); } "
+                                "fbt::probed_nop:entry /arg1 == 7 && arg0 >= 40/ { @a[arg0 & 7, 1] = avg(arg0); }")
+        self.assertEqual(said[:3], (2, 1, 0), said)
+        rows = re.findall(r"^ +(\d+) +1 +(\d+)$", out, re.M)
+        want = []
+        for k in range(8):
+            mine = [i for i in range(CALLS) if i % 8 == k]
+            late = [i for i in mine if i >= 40]
+            want += [(k, 10 * len(mine)), (k, min(mine)), (k, max(mine)), (k, sum(late) // len(late))]
+        self.assertEqual(sorted((int(k), int(n)) for k, n in rows), sorted(want))
+        self.assertEqual(counts_of(out)[("n", "1")], 10 * CALLS)
+
+    def by_parity(self, action):
+        """The rows with counts that each of the two keys has, each row's count by what is printed before it."""
+        out, said = self.rounds(2, f"fbt::probed_nop:entry /arg1 == 7/ {{ @[arg0 & 1] = {action}; }}")
+        self.assertEqual(said[:3], (2, 1, 0), said)
+        parts = re.split(r"^ +([01]) *$", out, flags=re.M)[1:]
+        return {int(key): {row: int(n) for row, n in re.findall(r"^ +(\S.*?) +\|@* +(\d+) *$", part, re.M) if int(n)}
+                for key, part in zip(parts[::2], parts[1::2])}
+
+    def test_distributions_by_a_key(self):
+        """Each key has its buckets."""
+        powers, levels = {0: {}, 1: {}}, {0: {}, 1: {}}
+        for i in range(CALLS):
+            row = str(1 << (i.bit_length() - 1) if i else 0)
+            powers[i & 1][row] = powers[i & 1].get(row, 0) + 10
+            row = "< 10" if i < 10 else ">= 40" if i >= 40 else str(i - (i - 10) % 3)
+            levels[i & 1][row] = levels[i & 1].get(row, 0) + 10
+        self.assertEqual(self.by_parity("quantize(arg0)"), powers)
+        self.assertEqual(self.by_parity("lquantize(arg0, 10, 40, 3)"), levels)
+
     def test_trapped(self):
         """A clause without a predicate that needs the host, a return, and a function without a nop: as ever."""
         out, said = self.rounds(1, "fbt::probed_nop:entry /arg1 == 7/ { @n[\"n\"] = count(); } "
