@@ -350,6 +350,34 @@ class Resident(LabTest):
         counts = [int(n) for n in re.findall(r"^ +\d+ +(\d+)$", trace.out, re.M)]
         self.counted(counts, [10000] * 4, trace.story())
 
+    def test_keys_of_several_elements(self):
+        """Name, thread and function; counts and a distribution of two clauses by them."""
+        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ '
+                             '{ @n[execname, tid] = count(); @m[execname, tid] = max(pid > 1); } '
+                             'fbt::__x64_sys_getppid:entry /tid/ { @s[execname, tid] = sum(2 * (pid > 1)); }', (1, 1, 0))
+        rows = re.findall(r"^ +getppid_loop +(\d+) +(\d+)$", trace.out, re.M)
+        self.assertEqual(len({tid for tid, _ in rows}), 4, trace.story())
+        self.counted(sorted(int(n) for _, n in rows), [1] * 4 + [10000] * 4 + [20000] * 4, trace.story())
+        trace = self.getppid('fbt::__x64_sys_getppid:entry { @[probefunc, execname] = count(); }', (1, 1, 0))
+        found = re.search(r"__x64_sys_getppid +getppid_loop +(\d+)$", trace.out, re.M)
+        self.assertTrue(found, trace.story())
+        self.counted([int(found[1])], [40000], trace.story())
+
+    def test_tables_of_many_functions(self):
+        """A table for each function, until there is no room: the others exit where the predicate holds, as without one."""
+        before = self.quiet_text()
+        trace = self.traced('fbt::s*:entry,fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ '
+                            '{ @[probefunc, execname] = count(); }', "-x", "inject=force")
+        self.guest.check("getppid_loop 4 1000")
+        trace.stop()
+        places, exits, _ = self.said(trace)
+        self.assertEqual(places, exits, trace.story())
+        self.assertGreater(places, 2000, trace.story())
+        found = re.search(r"__x64_sys_getppid +getppid_loop +(\d+)$", trace.out, re.M)
+        self.assertTrue(found, trace.story())
+        self.counted([int(found[1])], [4000], trace.story())
+        self.assertEqual(self.text(), before)
+
     def test_all_functions(self):
         """A trampoline for each function that has the nop, while four threads make known calls; then none."""
         before = self.quiet_text()
