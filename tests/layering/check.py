@@ -19,10 +19,10 @@ LANG_PASS = LANG_SYNTAX + ["dif/lang/syntax"]
 LANG = ["dif/lang/compile.h", "dif/lang/core/options.h", "dif/lang/core/stability.h", "dif/lang/types/types.h",
         "dif/lang/types/provider.h"]
 # What a backend, or whoever talks to an engine, sees of it.
-ENGINE = ["vmm-probe/arch", "vmm-probe/engine/engine.h", "vmm-probe/engine/backend.h", "vmm-probe/engine/wire"]
+ENGINE = ["vmm-probe/arch", "vmm-probe/engine/engine.h", "vmm-probe/engine/backend.h", "vmm-probe/engine/room.h", "vmm-probe/engine/wire"]
 # What code in QEMU's own process knows of it.
-INSIDE = ["vmm-probe/machines/qemu_ask.h", "vmm-probe/machines/qemu_machine.h", "vmm-probe/machines/qemu_view.h",
-          "vmm-probe/machines/ram_ranges.h"]
+INSIDE = ["vmm-probe/machines/qemu_ask.h", "vmm-probe/machines/qemu_gap.h", "vmm-probe/machines/qemu_machine.h",
+          "vmm-probe/machines/qemu_view.h", "vmm-probe/machines/ram_ranges.h"]
 PROBE = ENGINE + ["vmm-probe/engine/service/session.h", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend",
          "vmm-probe/planner", "vmm-probe/inject", "vmm-probe/hook/control.h", "vmm-probe/machines"]
 MAY_USE = {
