@@ -19,9 +19,10 @@
 static _Alignas(64) uint8_t code[CODE_SIZE];
 static _Alignas(64) uint64_t data[(CPUS * VP_FAKE_PAGE) / 8];
 
+static struct vp_resident_room room;
+
 static struct ef *guest_with(uint32_t cpus, uint32_t data_size)
 {
-	static struct vp_resident_room room;
 	const struct vp_fake_config config = {
 		.nvcpus = cpus, .ram_size = 8u << 20, .levels = 4, .counter_slots = 16, .room = &room
 	};
@@ -572,7 +573,55 @@ static void room_is_given_back(void **state)
 		assert_int_not_equal(next_jump(all[i]), CODE_GVA);
 }
 
-/* A client's facts are not believed. */
+/* --- a guest that may be saved ------------------------------------------------------------------------- */
+
+static void sentinel_at(struct ef *f, uint64_t gva, enum vp_sentinel kind)
+{
+	ef_probe(f, VP_PROBE_SENTINEL, VP_ARGS_NONE, "", "");
+	ef_site(f, gva, gva);
+	((struct vp_batch_site *)(void *)f->sites.data)[f->nsites - 1].sentinel = (uint8_t)kind;
+}
+
+/* A kernel with @writers, whose places at EF_FUNC_B and C are watched by sentinels of @kind. */
+static bool is_resident(bool outlived, const uint64_t writers[VP_WRITERS], enum vp_sentinel kind)
+{
+	struct ef *f = guest(DATA_SIZE);
+
+	room.outlived = outlived;
+	memcpy(f->facts.resident.writers, writers, sizeof(f->facts.resident.writers));
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	ef_open(f);
+	ef_enable_entry(f, c, EF_FUNC_A);
+	sentinel_at(f, EF_FUNC_B, kind);
+	sentinel_at(f, EF_FUNC_C, kind);
+	ef_enable(f);
+	ef_start(f);
+	bool jumps = site(f, EF_FUNC_A)->jump != 0;
+	if (!jumps)
+		describes(f, "1 places are trapped: its hibernation or kexec can't be watched");
+	ef_destroy(f);
+	return jumps;
+}
+
+/* What the guest itself writes of its memory must not have a jump, where it may be run without the room. */
+static void saved_by_itself(void **state)
+{
+	const uint64_t none[VP_WRITERS] = { 0 }, both[VP_WRITERS] = { EF_FUNC_B - 20, EF_FUNC_C },
+		       other[VP_WRITERS] = { EF_FUNC_B, EF_FUNC_C + 4 }, far[VP_WRITERS] = { EF_FUNC_B - 96 },
+		       unnamed[VP_WRITERS] = { EF_FUNC_B, VP_UNNAMED };
+	(void)state;
+
+	assert_true(is_resident(true, none, VP_SENTINEL_LEAVE));
+	assert_true(is_resident(true, both, VP_SENTINEL_ENTER));
+	assert_false(is_resident(true, both, VP_SENTINEL_LEAVE));
+	assert_false(is_resident(true, other, VP_SENTINEL_ENTER));
+	assert_false(is_resident(true, far, VP_SENTINEL_ENTER));
+	assert_false(is_resident(true, unnamed, VP_SENTINEL_ENTER));
+	assert_true(is_resident(false, unnamed, VP_SENTINEL_ENTER));
+}
+
+/* A client\'s facts are not believed. */
 static void damaged_facts(void **state)
 {
 	const struct {
@@ -632,14 +681,23 @@ static void one_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_in_place),   cmocka_unit_test(counts_while_active),
-		cmocka_unit_test(extremes_and_sums), cmocka_unit_test(filters),
-		cmocka_unit_test(trapped),           cmocka_unit_test(room_ends),
-		cmocka_unit_test(shared_words),      cmocka_unit_test(damaged_facts),
-		cmocka_unit_test(not_asked),         cmocka_unit_test(one_cpu),
-		cmocka_unit_test(learns_keys),       cmocka_unit_test(learns_names),
-		cmocka_unit_test(learns_several),    cmocka_unit_test(shared_tables),
-		cmocka_unit_test(tables_end),        cmocka_unit_test(room_is_given_back),
+		cmocka_unit_test(counts_in_place),
+		cmocka_unit_test(counts_while_active),
+		cmocka_unit_test(extremes_and_sums),
+		cmocka_unit_test(filters),
+		cmocka_unit_test(trapped),
+		cmocka_unit_test(room_ends),
+		cmocka_unit_test(shared_words),
+		cmocka_unit_test(damaged_facts),
+		cmocka_unit_test(not_asked),
+		cmocka_unit_test(one_cpu),
+		cmocka_unit_test(learns_keys),
+		cmocka_unit_test(learns_names),
+		cmocka_unit_test(learns_several),
+		cmocka_unit_test(shared_tables),
+		cmocka_unit_test(tables_end),
+		cmocka_unit_test(room_is_given_back),
+		cmocka_unit_test(saved_by_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

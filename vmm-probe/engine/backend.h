@@ -50,16 +50,20 @@ struct vp_backend_traps {
 	uint64_t (*held_ns)(void *backend);
 };
 
+struct vp_facts;
+
 /* The data about a guest's kernel that a backend needs to map the room there. */
 struct vp_resident_kernel {
 	uint64_t root; /* guest physical address of its top page table */
 	uint32_t levels;
-	uint64_t image_end;          /* virtual */
-	const uint64_t *percpu_base; /* by vCPU */
-	bool anyway;                 /* even if the host executes such code more slowly than an exit */
+	uint64_t image_end;           /* virtual */
+	const uint64_t *percpu_base;  /* by vCPU */
+	const struct vp_facts *facts; /* all that is known of it; valid during the call */
+	bool anyway; /* for tests: even if the host executes such code more slowly than an exit, or the room
+		      * can't be searched for tasks */
 };
 
-/* Memory of ours that is mapped in the guest's kernel. It stays until the VM ends. */
+/* Memory of ours that is mapped in the guest's kernel. It stays as long as the engine. */
 struct vp_resident_room {
 	uint8_t *code; /* in this process; the guest can't write it */
 	uint64_t code_gva;
@@ -71,6 +75,9 @@ struct vp_resident_room {
 	uint64_t lowest;
 	uint32_t data_size; /* bytes of a vCPU's */
 	uint8_t port;       /* an `out` to it in a trampoline is a hit of the trampoline's site */
+	/* The VM has disks, or may be reset: what the guest itself writes of its memory may be run where the
+	 * room is not. */
+	bool outlived;
 };
 
 /* Resident probes: docs/design/017-resident-probes.md. install() plants a jump to vp_site.jump in place of a

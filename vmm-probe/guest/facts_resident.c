@@ -32,6 +32,22 @@ static void find_tasks(struct vp_guest *guest, const struct vp_btf *btf, struct 
 		ret->tasks = VP_NO_OFFSET;
 }
 
+/* Both write text, with what replaces it, to where the room of such code is not. */
+static void find_writers(struct vp_guest *guest, struct vp_resident_facts *ret)
+{
+	static const struct {
+		const char *feature, *function;
+	} all[VP_WRITERS] = { { "hibernate", "hibernation_snapshot" }, { "kernel_kexec", "machine_kexec" } };
+	uint64_t at;
+
+	for (size_t i = 0; i < VP_WRITERS; i++) {
+		if (vp_guest_find_symbol(guest, all[i].function, &at))
+			ret->writers[i] = at;
+		else if (vp_guest_find_symbol(guest, all[i].feature, &at))
+			ret->writers[i] = VP_UNNAMED;
+	}
+}
+
 void vp_facts_resident(struct vp_guest *guest, struct vp_resident_facts *ret)
 {
 	const struct vp_btf *btf = vp_guest_btf(guest);
@@ -50,4 +66,5 @@ void vp_facts_resident(struct vp_guest *guest, struct vp_resident_facts *ret)
 					   .percpu = (int32_t)first,
 					   .percpu_size = (uint32_t)(end - first) };
 	find_tasks(guest, btf, ret);
+	find_writers(guest, ret);
 }

@@ -227,6 +227,9 @@ struct next {
 	struct vp_ecb **ecbs;
 	uint32_t nsites, necbs;
 	uint32_t old; /* in the last plan's sites: find_old() continues there */
+	const struct vp_plan *plan;
+	const struct vp_engine_session *asked; /* the last one that is_watched() was about, … */
+	bool watched;                          /* … and the answer */
 };
 
 static bool is_same(const struct vp_resident *r, const struct vp_resident_site *old,
@@ -287,6 +290,15 @@ static void note_resident(const struct vp_site *site)
 	}
 }
 
+static bool is_watched(struct next *n, const struct vp_engine_session *es)
+{
+	if (n->asked != es) {
+		n->asked = es;
+		n->watched = vp_resident_is_watched(n->plan, &es->facts);
+	}
+	return n->watched;
+}
+
 static void decide(struct vp_engine *engine, struct next *n, struct vp_site *site)
 {
 	struct vp_resident *r = &engine->service->resident;
@@ -295,6 +307,8 @@ static void decide(struct vp_engine *engine, struct next *n, struct vp_site *sit
 		return note_trapped(site, "its place is no beginning of a function with a nop for tracing");
 	if (!vp_resident_has_room(engine, site->es))
 		return note_trapped(site, r->why);
+	if (r->room.outlived && !is_watched(n, site->es))
+		return note_trapped(site, "its hibernation or kexec can't be watched");
 	const struct vp_resident_site *old = find_old(r, n, site);
 	if (old) {
 		site->jump = old->jump;
@@ -336,7 +350,7 @@ static void take_over(struct vp_resident *r, const struct next *n)
 
 void vp_resident_plan(struct vp_engine *engine, struct vp_plan *plan)
 {
-	struct next n = { 0 };
+	struct next n = { .plan = plan };
 	size_t necbs = 0;
 
 	if (is_wanted(engine) && plan) {

@@ -90,6 +90,9 @@ void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t 
 
 /** Does this session's kernel have the room mapped? Mapping is tried once for each kernel. */
 bool vp_resident_has_room(struct vp_engine *engine, struct vp_engine_session *es);
+/** Has the plan sentinels where a kernel with these facts writes its memory to a disk, or starts another one?
+ */
+bool vp_resident_is_watched(const struct vp_plan *plan, const struct vp_facts *facts);
 /** A session starts: try again to map the room, if that failed, or to have it reclaimed. */
 void vp_resident_begin(struct vp_engine_session *es);
 

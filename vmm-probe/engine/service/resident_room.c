@@ -8,7 +8,8 @@
 #include "vmm-probe/engine/service/resident.h"
 #include "vmm-probe/trampoline/trampoline.h"
 
-#define PAGE 4096ull
+#define PAGE      4096ull
+#define BEGINNING 96u /* bytes of a function in which its sentinel is */
 
 static bool is_mapped(const struct vp_engine_session *es, uint64_t gva, uint64_t len)
 {
@@ -54,10 +55,11 @@ static struct ot_err *open_room(struct vp_engine *engine, struct vp_engine_sessi
 						   .levels = es->facts.levels,
 						   .image_end = es->facts.resident.image_end,
 						   .percpu_base = es->facts.percpu_base,
+						   .facts = &es->facts,
 						   .anyway = es->open.flags & VP_OPEN_RESIDENT_ANYWAY };
 
 	if (!engine->ops->resident)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "only guests of outsight-vmm have memory for them");
+		return ot_err_new(OT_ERR_UNSUPPORTED, "only guests on KVM have memory for them");
 	OT_TRY(check_facts(es));
 	OT_TRY(check_areas(es));
 	if (!r->compiled)
@@ -65,6 +67,23 @@ static struct ot_err *open_room(struct vp_engine *engine, struct vp_engine_sessi
 	if (!r->compiled)
 		return ot_err_nomem();
 	return engine->ops->resident->open(engine->backend, &kernel, &r->room);
+}
+
+/* The sentinel follows the function's nop, in the code at its beginning (provider/sentinels.c). */
+static bool has_sentinel(const struct vp_plan *plan, uint64_t function)
+{
+	for (uint32_t i = 0; i < plan->nsites; i++)
+		if (plan->sites[i].sentinel == VP_SENTINEL_ENTER && plan->sites[i].gva - function < BEGINNING)
+			return true;
+	return false;
+}
+
+bool vp_resident_is_watched(const struct vp_plan *plan, const struct vp_facts *facts)
+{
+	for (uint32_t i = 0; i < VP_WRITERS; i++)
+		if (facts->resident.writers[i] && !has_sentinel(plan, facts->resident.writers[i]))
+			return false;
+	return true;
 }
 
 bool vp_resident_has_room(struct vp_engine *engine, struct vp_engine_session *es)

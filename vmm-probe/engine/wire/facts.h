@@ -18,6 +18,8 @@
 #define VP_GUEST_NAME      64
 #define VP_TEXT_LOCKS      4
 #define VP_SYSCALL_ARGS    6
+#define VP_WRITERS         2
+#define VP_UNNAMED         1ull
 #define VP_SYSCALL_CALLERS 4 /* functions, at most */
 /* In a task's thread_info.status: it is in a 32-bit system call. */
 #define VP_TASK_COMPAT     2u
@@ -51,6 +53,9 @@ struct vp_resident_facts {
 	uint32_t signal, thread_node;
 	uint32_t thread_head; /* in struct signal_struct */
 	uint64_t init_task;
+	/* Functions with which the kernel writes its memory to a disk, or leaves it to another kernel. 0: it
+	 * has no such feature; VP_UNNAMED: it has, and the function is not among its symbols. */
+	uint64_t writers[VP_WRITERS];
 };
 
 /* For finding a process's mappings, and the pages of their files (hit/untouched.c). All, or none: vmemmap is
