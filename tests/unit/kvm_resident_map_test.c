@@ -44,7 +44,7 @@ static struct machine *boot(void)
 	    (struct vp_ram_range){ .gpa = RAM_GPA, .size = sizeof(m->table), .host = (uintptr_t)m->table };
 	m->kvm.ram = &m->ram;
 	m->kvm.config.nram = 1;
-	m->kvm.config.spare_gpa = SPARE_GPA;
+	m->r.gpa = SPARE_GPA;
 	m->kernel = (struct vp_resident_kernel){ .root = TABLE(0), .levels = 4, .image_end = IMAGE_END };
 	m->table[0][511] = TABLE(1) | PRESENT;
 	m->table[1][510] = TABLE(2) | PRESENT;
@@ -113,6 +113,25 @@ static void test_boots_again(void **state)
 	assert_memory_equal(ours, m->table[2], sizeof(ours));
 }
 
+/* What the guest has changed meanwhile is not ours. */
+static void test_unmapped(void **state)
+{
+	struct machine *m = boot();
+
+	(void)state;
+	vp_kvm_resident_unmap(&m->kvm, &m->r);
+	maps(m);
+	assert_int_equal(m->r.table, TABLE(2));
+	m->table[2][FIRST + 1] |= 2;
+	uint64_t changed = m->table[2][FIRST + 1];
+	vp_kvm_resident_unmap(&m->kvm, &m->r);
+	for (unsigned i = 0; i < 512; i++)
+		assert_int_equal(m->table[2][i] != 0, i < 5 || i == FIRST + 1);
+	assert_int_equal(m->table[2][FIRST + 1], changed);
+	m->r.table = TABLE(7); /* behind RAM */
+	vp_kvm_resident_unmap(&m->kvm, &m->r);
+}
+
 /* Entries that the guest has changed are in use, and are not written again. */
 static void test_changed(void **state)
 {
@@ -177,6 +196,7 @@ int main(void)
 		cmocka_unit_test(test_entries),  cmocka_unit_test(test_boots_again),
 		cmocka_unit_test(test_changed),  cmocka_unit_test(test_in_use),
 		cmocka_unit_test(test_no_space), cmocka_unit_test(test_hostile_tables),
+		cmocka_unit_test(test_unmapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

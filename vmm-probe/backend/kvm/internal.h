@@ -57,6 +57,7 @@ struct vp_kvm_traps {
 	uint32_t *slots;              /* index + 1; 0: empty */
 	uint32_t *exits;              /* the same by vp_site.exit; NULL: no site has one */
 	bool int3;                    /* some are */
+	bool jumps;                   /* some are */
 	bool sentinels;               /* some are */
 	uint64_t hw[VP_HW_SITES];     /* addresses of sites with a debug register; 0: none */
 	const struct vp_site **users; /* in processes, by address: one register for each (users.c) */
@@ -127,7 +128,9 @@ struct vp_kvm {
 	_Atomic uint64_t step_end; /* when a waiter may end it, CLOCK_MONOTONIC in ns */
 	struct vp_kvm_patching patching;
 	struct vp_kvm_keys keys;
-	struct vp_kvm_resident resident;
+	struct vp_kvm_resident *resident; /* config.resident, or &own */
+	struct vp_kvm_resident own;
+	bool resident_opened; /* by this engine */
 	pthread_mutex_t lock; /* only for waiting: held and running are atomics */
 	pthread_cond_t changed;
 };
@@ -276,6 +279,8 @@ uint64_t vp_kvm_reg(void *backend, void *ctx, enum vp_reg reg);
 uint32_t vp_kvm_snapshot(void *backend, struct vp_regs *regs, uint32_t max);
 /** The same while the vCPUs are held. */
 uint32_t vp_kvm_held_regs(void *backend, struct vp_regs *regs, uint32_t max);
+/** The same of one. */
+bool vp_kvm_read_regs(const struct vp_kvm_vcpu *v, struct vp_regs *ret);
 /** KVM_SYNC_X86_* that reading @p regs needs. */
 uint64_t vp_kvm_sync_for(uint64_t regs);
 

@@ -234,6 +234,7 @@ struct ot_err *vp_kvm_create(const struct vp_kvm_config *config, struct vp_kvm *
 	if (!kvm)
 		return ot_err_nomem();
 	kvm->config = *config;
+	kvm->resident = config->resident ? config->resident : &kvm->own;
 	vp_kvm_counters_init(kvm);
 	pthread_mutex_init(&kvm->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -249,11 +250,17 @@ struct ot_err *vp_kvm_create(const struct vp_kvm_config *config, struct vp_kvm *
 	return NULL;
 }
 
+void vp_kvm_stop(struct vp_kvm *kvm)
+{
+	vp_engine_destroy(kvm->engine);
+	kvm->engine = NULL;
+}
+
 void vp_kvm_destroy(struct vp_kvm *kvm)
 {
 	if (!kvm)
 		return;
-	vp_engine_destroy(kvm->engine);
+	vp_kvm_stop(kvm);
 	vp_kvm_traps_destroy(atomic_load(&kvm->traps));
 	vp_kvm_resident_deinit(kvm);
 	vp_kvm_counters_deinit(kvm);

@@ -20,6 +20,7 @@
 
 struct kvm_run;
 struct vp_kvm;
+struct vp_kvm_resident;
 
 struct vp_kvm_config {
 	const char *name; /* of the guest */
@@ -36,6 +37,14 @@ struct vp_kvm_config {
 	 * use; 0: there are none, and so no resident probes. */
 	uint64_t spare_gpa;
 	uint32_t spare_slot;
+	/* With the next one, in place of these two, where memory of resident probes must be withdrawn before
+	 * the VM ends: it is kept there, zeroed at first, and outlives the backend. NULL: the backend's own.
+	 */
+	struct vp_kvm_resident *resident;
+	/* Where a guest with @p bits of physical address has @p size bytes without memory or a device, ever;
+	 * the first of two slots for it. Service thread. */
+	struct ot_err *(*place)(void *arg, uint32_t bits, uint64_t size, uint64_t *ret_gpa,
+				uint32_t *ret_slot);
 	/* Make this vCPU's KVM_RUN return soon. Any thread. */
 	void (*kick)(void *arg, uint32_t vcpu);
 	/* Optional: without it there are no counters of vCPUs. The thread that runs this vCPU; 0: it has not
@@ -57,6 +66,13 @@ OT_MUST_CHECK struct ot_err *vp_kvm_create(const struct vp_kvm_config *config, s
 /** No vCPU may run any more. */
 void vp_kvm_destroy(struct vp_kvm *kvm);
 
+/* The first half of vp_kvm_destroy(), for a VM that goes on; vp_kvm_destroy() is the second. */
+/** End the engine, and take everything out of guest text. No vCPU runs meanwhile. */
+void vp_kvm_stop(struct vp_kvm *kvm);
+/** After that: remove the memory of resident probes from the VM, if no task of the guest is there; false: one
+ * may be. No vCPU runs meanwhile, but they may have run since. */
+bool vp_kvm_withdraw(struct vp_kvm *kvm);
+
 /** The I/O ports that traps use, on which the VMM must have no device: the @p i-th, or 0: no more. */
 uint16_t vp_kvm_port(uint32_t i);
 
@@ -70,5 +86,9 @@ bool vp_kvm_after(struct vp_kvm *kvm, uint32_t vcpu, int err);
 /** On the vCPU's thread, when it will not run the vCPU again, or not soon: ends an operation of it for which
  * others wait. */
 void vp_kvm_leave(struct vp_kvm *kvm, uint32_t vcpu);
+/** On the vCPU's thread, between before() and after(), while resident probes are in: could it, or the
+ * interrupt that it is in, return to code of resident probes? The VMM may save such a vCPU, and no other VM
+ * has that code. */
+bool vp_kvm_is_in_room(struct vp_kvm *kvm, uint32_t vcpu);
 
 #endif

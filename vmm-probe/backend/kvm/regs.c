@@ -22,7 +22,7 @@ uint64_t vp_kvm_reg(void *backend, void *ctx, enum vp_reg reg)
 			     run->kvm_valid_regs & KVM_SYNC_X86_SREGS ? &run->s.regs.sregs : NULL, reg);
 }
 
-static bool read_vcpu(const struct vp_kvm_vcpu *v, struct vp_regs *ret)
+bool vp_kvm_read_regs(const struct vp_kvm_vcpu *v, struct vp_regs *ret)
 {
 	struct kvm_regs regs;
 	struct kvm_sregs sregs;
@@ -43,7 +43,7 @@ uint32_t vp_kvm_held_regs(void *backend, struct vp_regs *regs, uint32_t max)
 
 	for (uint32_t i = 0; i < n; i++) {
 		regs[i] = (struct vp_regs){ 0 };
-		filled += read_vcpu(&kvm->vcpus[i], &regs[i]);
+		filled += vp_kvm_read_regs(&kvm->vcpus[i], &regs[i]);
 	}
 	return filled;
 }

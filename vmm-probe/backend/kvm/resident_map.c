@@ -32,7 +32,7 @@ static uint64_t *entries_at(struct vp_kvm *kvm, uint64_t gpa, uint64_t n)
 
 /* The page of entries for the GiB with @gva. */
 static struct ot_err *find_table(struct vp_kvm *kvm, const struct vp_resident_kernel *k, uint64_t gva,
-				 uint64_t **ret)
+				 uint64_t *ret_gpa, uint64_t **ret)
 {
 	const struct vp_paging *p = &vp_native_paging;
 	uint64_t table = k->root & p->address, entry;
@@ -45,6 +45,7 @@ static struct ot_err *find_table(struct vp_kvm *kvm, const struct vp_resident_ke
 			return REFUSED("the page table of its image is not as expected");
 		table = entry & p->address;
 	}
+	*ret_gpa = table;
 	*ret = entries_at(kvm, table, ENTRIES);
 	return *ret ? NULL : REFUSED("the page table of its image is not in RAM");
 }
@@ -67,26 +68,29 @@ static struct ot_err *find_empty(uint64_t *table, uint64_t image_end, uint32_t n
 }
 
 /* What entry @i of ours holds: code is not writable, data is not executable. No cache bits: both are RAM. */
-static uint64_t our_entry(const struct vp_kvm *kvm, const struct vp_kvm_resident *r, uint32_t i)
+static uint64_t our_entry(const struct vp_kvm_resident *r, uint32_t i)
 {
 	const struct vp_paging *p = &vp_native_paging;
 	uint64_t how = i < r->room.code_size / VP_KVM_LARGE_PAGE ? 0 : p->writable | p->no_execute;
 
-	return (kvm->config.spare_gpa + i * VP_KVM_LARGE_PAGE) | p->present | ACCESSED | DIRTY | p->large |
-	       how;
+	return (r->gpa + i * VP_KVM_LARGE_PAGE) | p->present | ACCESSED | DIRTY | p->large | how;
+}
+
+static uint32_t entries_of(const struct vp_kvm_resident *r)
+{
+	return (uint32_t)((r->room.code_size + r->data_size) / VP_KVM_LARGE_PAGE);
 }
 
 /* Are our entries in this table, where they were put last? A kernel that boots again in the same place has
  * the same root, and they are empty there. */
-static bool is_mapped(const struct vp_kvm *kvm, const uint64_t *table, uint64_t gib,
-		      const struct vp_kvm_resident *r, uint32_t n)
+static bool is_mapped(const uint64_t *table, uint64_t gib, const struct vp_kvm_resident *r, uint32_t n)
 {
 	uint64_t first = (r->room.code_gva - gib) / VP_KVM_LARGE_PAGE, entry;
 
 	if (r->room.code_gva < gib || first + n > ENTRIES)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (!ot_guarded_load64(&table[first + i], &entry) || entry != our_entry(kvm, r, i))
+		if (!ot_guarded_load64(&table[first + i], &entry) || entry != our_entry(r, i))
 			return false;
 	return true;
 }
@@ -94,18 +98,29 @@ static bool is_mapped(const struct vp_kvm *kvm, const uint64_t *table, uint64_t 
 struct ot_err *vp_kvm_resident_map(struct vp_kvm *kvm, const struct vp_resident_kernel *k,
 				   struct vp_kvm_resident *r)
 {
-	uint32_t n = (uint32_t)((r->room.code_size + r->data_size) / VP_KVM_LARGE_PAGE), first;
-	uint64_t gib = (k->image_end - 1) & ~(GIB - 1), *table;
+	uint32_t n = entries_of(r), first;
+	uint64_t gib = (k->image_end - 1) & ~(GIB - 1), *table, gpa;
 
-	OT_TRY(find_table(kvm, k, gib, &table));
-	if (is_mapped(kvm, table, gib, r, n))
+	OT_TRY(find_table(kvm, k, gib, &gpa, &table));
+	if (is_mapped(table, gib, r, n))
 		return NULL;
 	OT_TRY(find_empty(table, k->image_end, n, &first));
+	r->table = gpa;
 	/* Data first, then the code that uses it. */
 	for (uint32_t i = n; i-- > 0;)
-		if (!ot_guarded_store64(&table[first + i], our_entry(kvm, r, i)))
+		if (!ot_guarded_store64(&table[first + i], our_entry(r, i)))
 			return REFUSED("the page table of its image is gone");
 	r->room.code_gva = gib + first * VP_KVM_LARGE_PAGE;
 	r->room.data_gva = r->room.code_gva + r->room.code_size;
 	return NULL;
+}
+
+/* The table is of a kernel that may have ended: other values there are not ours. */
+void vp_kvm_resident_unmap(struct vp_kvm *kvm, const struct vp_kvm_resident *r)
+{
+	uint64_t first = r->room.code_gva / VP_KVM_LARGE_PAGE % ENTRIES;
+	uint64_t *table = r->table ? entries_at(kvm, r->table, ENTRIES) : NULL;
+
+	for (uint32_t i = 0; table && i < entries_of(r) && first + i < ENTRIES; i++)
+		(void)ot_guarded_exchange(&table[first + i], our_entry(r, i), 0);
 }

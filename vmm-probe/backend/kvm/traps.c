@@ -150,6 +150,7 @@ static struct ot_err *fill(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const
 		while (traps->slots[at])
 			at = (at + 1) & traps->mask;
 		traps->int3 |= traps->list[i].kind == VP_TRAP_INT3;
+		traps->jumps |= traps->list[i].kind == VP_TRAP_JUMP;
 		if (traps->list[i].kind == VP_TRAP_HW)
 			OT_TRY(vp_kvm_add_hw(kvm, traps, plan->sites[i].gva));
 		traps->sentinels |= plan->sites[i].sentinel == VP_SENTINEL_ENTER ||
