@@ -11,6 +11,8 @@
  *   control.c   its requests
  *   live.c      injected: discovering what LD_PRELOAD would have observed (descriptors; qemu.c: slots)
  *   got.c       the redirection of ioctl()
+ *   place.c     where memory of resident probes goes
+ *   run_on.c    no vCPU is given to the VMM while it is in code of these
  *
  * Threads. The VMM's threads enter through ioctl(). KVM_RUN takes no lock. All other state is protected by
  * `lock`, which may be taken while the VMM's own locks are held. So its holder may wait for vCPUs to leave
@@ -25,9 +27,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "vmm-probe/backend/kvm/kvm.h"
+#include "vmm-probe/backend/kvm/resident.h"
 
 #define VP_HOOK_VCPUS_MAX   VP_VCPUS_MAX
 #define VP_HOOK_SLOTS_MAX   512u
@@ -64,6 +68,8 @@ struct vp_hook_vcpu {
 	_Atomic uint32_t vmm_debugs;
 	_Atomic uint32_t state; /* VP_HOOK_STATE_*; 0: nothing happened */
 	uint64_t out_ns;        /* time of the exit caused by our kick; 0: none; its own thread */
+	uint32_t moments;       /* for which it has run on after the VMM's kick (run_on.c), by this … */
+	timer_t timer;          /* … which exists unless that is 0; its own thread */
 };
 
 /* The VMM's last KVM_SET_USER_MEMORY_REGION for a slot. */
@@ -95,7 +101,8 @@ struct vp_hook {
 	uint32_t nram;
 	int ram_fds[VP_HOOK_RAM_FDS_MAX];
 	uint32_t nram_fds;
-	int listen_fd; /* from the operator's process; -1: listen on our own path */
+	int listen_fd;                   /* from the operator's process; -1: listen on our own path */
+	struct vp_kvm_resident resident; /* the engine's; without one, nothing leads there */
 	_Atomic(struct vp_kvm *) engine;
 	_Atomic uint32_t gate; /* 1: closed, no vCPU may enter the guest */
 
@@ -160,6 +167,24 @@ void vp_hook_await_engine(void);
 void vp_hook_close_gate(void);
 void vp_hook_open_gate(void);
 
+/* --- run_on.c; the vCPU's own thread ----------------------------------------------------------------- */
+
+/** The VMM has kicked @p v, which is in code of resident probes. True: run again, for a moment. False: it has
+ * been there for too long. */
+bool vp_hook_runs_on(struct vp_hook_vcpu *v);
+/** That ends: KVM_RUN returns to the VMM. */
+void vp_hook_ran_on(struct vp_hook_vcpu *v);
+
+/* --- place.c ------------------------------------------------------------------------------------------ */
+
+/** As vp_kvm_config has it. */
+OT_MUST_CHECK struct ot_err *vp_hook_place(void *arg, uint32_t bits, uint64_t size, uint64_t *ret_gpa,
+					   uint32_t *ret_slot);
+/** Answer it, if it asks. The service thread, without the lock. */
+void vp_hook_place_answer(void);
+/** Does the VMM set a slot whose number or memory was handed out? */
+bool vp_hook_wants_place(uint32_t slot, uint64_t gpa, uint64_t size);
+
 /* --- live.c, got.c, qemu.c; the service thread, without the lock ------------------------------------- */
 
 /** Find the VM, redirect ioctl(), and wait until every vCPU has passed through it. On failure the redirection
@@ -178,6 +203,9 @@ bool vp_hook_paused(void);
  * migrating, or, with @p first, a debugger is connected. UNSUPPORTED: its machine has a device on a trap
  * port. */
 OT_MUST_CHECK struct ot_err *vp_hook_ask_slots(bool first);
+/** Where a guest with @p bits of physical address has and will have nothing for @p size bytes. BUSY: its main
+ * loop does not answer. UNSUPPORTED: there is no such place, or it is not known. */
+OT_MUST_CHECK struct ot_err *vp_hook_ask_place(uint32_t bits, uint64_t size, uint64_t *ret);
 
 /* --- control.c; the service thread ------------------------------------------------------------------- */
 
@@ -199,6 +227,11 @@ OT_MUST_CHECK struct ot_err *vp_hook_probe_host(void);
 OT_MUST_CHECK struct ot_err *vp_hook_trace(void);
 /** Destroy the engine: remove every trap and end its sessions with the reason @p why. */
 void vp_hook_untrace(enum vp_guest_end why);
+/** The kernel that was traced has ended with its VM's registers. The engine learns of it; with resident
+ * probes it ends too, as their memory was that kernel's. */
+void vp_hook_kernel_ended(enum vp_guest_end how);
+/** The VMM uses the place of the memory of resident probes next: withdraw that. */
+void vp_hook_give_place(void);
 /** Has the machine changed since the engine was created? */
 bool vp_hook_changed(void);
 

@@ -109,10 +109,9 @@ void vp_hook_new_state(struct vp_hook_vcpu *v)
 
 	pthread_mutex_lock(&vp_hook.lock);
 	if (v == vp_hook.vcpus[0]) {
-		struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
 		vp_hook_count_state(how);
-		if (kvm && how != VP_GUEST_CHANGED)
-			vp_engine_guest_ended(vp_kvm_engine(kvm), how);
+		if (how != VP_GUEST_CHANGED)
+			vp_hook_kernel_ended(how);
 	}
 	pthread_mutex_unlock(&vp_hook.lock);
 }
@@ -179,6 +178,8 @@ static int set_region(int fd, unsigned long request, void *arg)
 		return vp_hook_syscall(fd, request, arg);
 	pthread_mutex_lock(&vp_hook.lock);
 	bool ours = fd == vp_hook.vm;
+	if (ours && vp_hook_wants_place(r.slot, r.guest_phys_addr, r.memory_size))
+		vp_hook_give_place();
 	if (ours && takes_ram(&r))
 		vp_hook_untrace(r.flags & KVM_MEM_LOG_DIRTY_PAGES ? VP_GUEST_SAVED : VP_GUEST_CHANGED);
 	int rc = vp_hook_syscall(fd, request, arg);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "vmm-probe/hook/internal.h"
 #include "vmm-probe/machines/qemu_ask.h"
+#include "vmm-probe/machines/qemu_gap.h"
 #include "vmm-probe/machines/qemu_view.h"
 
 #define ANSWER_NS 10000000000ull /* wait for a busy main loop */
@@ -20,6 +21,9 @@ static struct {
 	bool first;          /* ioctl() was not redirected before */
 	const char *trouble; /* NULL: the slots were read */
 	uint16_t port;       /* a trap port on which there is a device; 0: none */
+	bool place;          /* the question is vp_hook_ask_place()'s: */
+	uint32_t bits;
+	uint64_t size, gpa;
 } asked = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 bool vp_hook_is_qemu(void)
@@ -117,18 +121,53 @@ static const char *read_slots(bool first)
 	return trouble;
 }
 
+static bool number_of(const char *line, uint64_t *ret)
+{
+	char *text = vp_qemu_monitor(line), *end = NULL;
+
+	if (text)
+		*ret = strtoull(text, &end, 10);
+	bool ok = end && end != text && (*end == '\r' || *end == '\n' || !*end);
+	vp_qemu_free(text);
+	return ok;
+}
+
+/* The window above 4 GiB of the PCI host bridge that a machine of type pc or q35 has. */
+static bool find_window(struct vp_qemu_window *ret)
+{
+	return (number_of("qom-get /machine/q35 pci-hole64-start", &ret->start) &&
+		number_of("qom-get /machine/q35 pci-hole64-end", &ret->end)) ||
+	       (number_of("qom-get /machine/i440fx pci-hole64-start", &ret->start) &&
+		number_of("qom-get /machine/i440fx pci-hole64-end", &ret->end));
+}
+
+static const char *find_place(uint32_t bits, uint64_t size, uint64_t *ret)
+{
+	struct vp_qemu_window pci;
+
+	if (!find_window(&pci))
+		return "its machine is neither pc nor q35, so where it may have devices is not known";
+	char *tree = vp_qemu_monitor("info mtree");
+	bool found = tree && vp_qemu_gap(tree, &pci, bits, size, ret);
+	vp_qemu_free(tree);
+	return found ? NULL : "its machine has no room between its memory and its devices";
+}
+
 static void on_main_loop(void)
 {
 	/* The big lock is held here: a vCPU that exits to QEMU waits for it. */
-	uint64_t start = ot_now_ns();
+	uint64_t start = ot_now_ns(), size, gpa = 0;
 
 	pthread_mutex_lock(&asked.lock);
-	bool first = asked.first;
+	bool first = asked.first, place = asked.place;
+	uint32_t bits = asked.bits;
+	size = asked.size;
 	pthread_mutex_unlock(&asked.lock);
-	const char *trouble = read_slots(first);
+	const char *trouble = place ? find_place(bits, size, &gpa) : read_slots(first);
 	vp_hook_held_since(start);
 	pthread_mutex_lock(&asked.lock);
 	asked.trouble = trouble;
+	asked.gpa = gpa;
 	pthread_mutex_unlock(&asked.lock);
 }
 
@@ -140,6 +179,7 @@ struct ot_err *vp_hook_ask_slots(bool first)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
 				  "this VMM is not a QEMU whose memory layout can be queried");
 	pthread_mutex_lock(&asked.lock);
+	asked.place = false;
 	asked.first = first; /* also if a request that has timed out is still pending: it answers this one */
 	pthread_mutex_unlock(&asked.lock);
 	bool done = vp_qemu_ask(on_main_loop, ANSWER_NS);
@@ -151,4 +191,23 @@ struct ot_err *vp_hook_ask_slots(bool first)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
 				  "QEMU: its machine has a device on I/O port 0x%x, which traps use", port);
 	return trouble ? ot_err_new(OT_ERR_BUSY, "QEMU: %s", trouble) : NULL;
+}
+
+struct ot_err *vp_hook_ask_place(uint32_t bits, uint64_t size, uint64_t *ret)
+{
+	if (!vp_qemu_can_ask())
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "this VMM is not a QEMU whose memory layout can be queried");
+	pthread_mutex_lock(&asked.lock);
+	asked.place = true;
+	asked.bits = bits;
+	asked.size = size;
+	pthread_mutex_unlock(&asked.lock);
+	if (!vp_qemu_ask(on_main_loop, ANSWER_NS))
+		return ot_err_new(OT_ERR_BUSY, "QEMU: its main loop does not answer");
+	pthread_mutex_lock(&asked.lock);
+	const char *trouble = asked.trouble;
+	*ret = asked.gpa;
+	pthread_mutex_unlock(&asked.lock);
+	return trouble ? ot_err_new(OT_ERR_UNSUPPORTED, "QEMU: %s", trouble) : NULL;
 }

@@ -203,9 +203,11 @@ static bool run_once(struct vp_hook_vcpu *v, int *ret_err)
 	if (ot_unlikely(v->out_ns))
 		back_in(v);
 	int err = vp_hook_syscall(v->fd, KVM_RUN, NULL) ? errno : 0;
-	bool kicked = was_ours(v);
+	bool kicked = was_ours(v), there = false;
 	if (ot_unlikely(kicked && !kvm && err == EINTR))
 		v->out_ns = ot_now_ns();
+	if (ot_unlikely(err == EINTR) && kvm && !kicked)
+		there = vp_kvm_is_in_room(kvm, v->index);
 	bool ours = kvm && vp_kvm_after(kvm, v->index, err);
 	if (ours)
 		clean_up_after_int3(v->run);
@@ -213,7 +215,11 @@ static bool run_once(struct vp_hook_vcpu *v, int *ret_err)
 		vp_kvm_leave(kvm, v->index); /* the VMM may keep the thread for any time */
 	atomic_store(&v->where, VP_HOOK_OUT);
 	*ret_err = err;
-	return ours || (kicked && err == EINTR);
+	if (ours || (kicked && err == EINTR) || (there && vp_hook_runs_on(v)))
+		return true;
+	if (ot_unlikely(v->moments))
+		vp_hook_ran_on(v);
+	return false;
 }
 
 int vp_hook_run(struct vp_hook_vcpu *v)

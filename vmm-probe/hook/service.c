@@ -113,6 +113,7 @@ static void *run_service(void *arg)
 	for (;;) {
 		fds[2].fd = atomic_load(&vp_hook.engine) ? -1 : vp_hook.listen_fd;
 		int ready = poll(fds, 3, check_ns == NEVER ? -1 : ot_ms_until(check_ns));
+		vp_hook_place_answer();
 		if (ot_now_ns() >= check_ns) {
 			check_ns = update_engine();
 			first_ns = NEVER;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -16,6 +17,12 @@
 #include "vmm-probe/hook/internal.h"
 #include "vmm-probe/machines/qemu_machine.h"
 #include "vmm-probe/machines/ram_ranges.h"
+
+#define TRIES      10u
+#define BETWEEN_NS 3000000l
+#define SAVED_WITH_TASK                                                                                     \
+	"outsight: a task of the guest may be in code of its resident probes: a copy of the guest that is " \
+	"saved now may crash when it is loaded\n"
 
 static void kick(void *arg, uint32_t vcpu)
 {
@@ -159,6 +166,8 @@ static struct ot_err *create(struct vp_kvm **ret)
 		.kick_signal = vp_hook.kick_signal,
 		.vmm_debugs = vmm_debugs,
 		.paused = paused,
+		.resident = &vp_hook.resident,
+		.place = vp_hook_place,
 	};
 	return vp_kvm_create(&config, ret);
 }
@@ -202,7 +211,39 @@ static void changed(void)
 		atomic_compare_exchange_strong(&vp_hook.vcpus[0]->state, &nothing, VP_HOOK_STATE_CHANGED);
 }
 
-void vp_hook_untrace(enum vp_guest_end why)
+/* False: a task of the guest may be in a trampoline. In a guest that runs it leaves that soon. */
+static bool try_to_withdraw(struct vp_kvm *kvm)
+{
+	const struct timespec between = { .tv_nsec = BETWEEN_NS };
+
+	for (unsigned i = 1; !vp_kvm_withdraw(kvm); i++) {
+		if (i == TRIES || vp_hook_paused())
+			return false;
+		vp_hook_open_gate();
+		nanosleep(&between, NULL);
+		vp_hook_close_gate();
+	}
+	return true;
+}
+
+/* The jumps are out, and the gate is closed. @wanted: the VMM uses the place next. */
+static void withdraw(struct vp_kvm *kvm, enum vp_guest_end why, bool wanted)
+{
+	struct vp_kvm_resident *r = &vp_hook.resident;
+
+	if (why == VP_GUEST_RESET || why == VP_GUEST_LOADED)
+		vp_kvm_resident_free(r); /* its kernel is gone, with all tasks */
+	if (why == VP_GUEST_STOPPED || try_to_withdraw(kvm))
+		return;
+	if (why == VP_GUEST_SAVED)
+		fputs(SAVED_WITH_TASK, stderr);
+	if (wanted) {
+		vp_kvm_resident_unmap(kvm, r);
+		vp_kvm_resident_free(r);
+	}
+}
+
+static void end_engine(enum vp_guest_end why, bool wanted)
 {
 	struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
 
@@ -213,10 +254,37 @@ void vp_hook_untrace(enum vp_guest_end why)
 	vp_hook_close_gate();
 	atomic_store(&vp_hook.engine, NULL);
 	vp_engine_guest_ended(vp_kvm_engine(kvm), why);
-	vp_kvm_destroy(kvm);
+	vp_kvm_stop(kvm);
 	/* The engine requested registers at each exit; a VMM leaves this 0. */
 	for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
 		vp_hook.vcpus[i]->run->kvm_valid_regs = 0;
+	withdraw(kvm, why, wanted);
+	vp_kvm_destroy(kvm);
 	vp_hook_open_gate();
 	vp_hook_wake();
+}
+
+void vp_hook_untrace(enum vp_guest_end why)
+{
+	end_engine(why, false);
+}
+
+void vp_hook_kernel_ended(enum vp_guest_end how)
+{
+	struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
+
+	if (!kvm)
+		vp_kvm_resident_free(&vp_hook.resident); /* left by an earlier engine */
+	else if (vp_hook.resident.mem)
+		vp_hook_untrace(how);
+	else
+		vp_engine_guest_ended(vp_kvm_engine(kvm), how);
+}
+
+/* KVM would refuse the VMM, which may end for that; so the memory goes, whoever is there. It is at no place
+ * of the machine's own: a guest that puts a device there has chosen it. */
+void vp_hook_give_place(void)
+{
+	end_engine(VP_GUEST_CHANGED, true);
+	vp_kvm_resident_free(&vp_hook.resident);
 }
