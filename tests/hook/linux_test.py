@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -157,6 +158,79 @@ class Linux(QemuTest):
         self.assertIn("clean", load.done())
         self.assertEqual(guest.trouble(), [])
         self.assertEqual(self.text(guest), text)
+
+
+class Resident(QemuTest):
+    """Code of ours in the guest's own path, in a QEMU that does with its guest what it does with any."""
+
+    def said(self, trace):
+        """(places, traps) as the session said."""
+        match = re.search(r"resident probes: (\d+) places(?:, \d+ of which exit[^;\n]*)?(?:; (\d+) places are trapped)?",
+                          trace.story())
+        self.assertTrue(match, trace.story())
+        return int(match[1]), int(match[2] or 0)
+
+    def all_functions(self, guest):
+        trace = self.trace(guest, "fbt:::entry { @[probefunc] = count(); }", "-x", "inject=force")
+        self.assertGreater(self.said(trace)[0], 20000, trace.story())
+        return trace
+
+    def exact(self, guest):
+        """A load of known calls, counted in place; a key's first hit exits."""
+        job = guest.spawn("getppid_loop 4 2500 wait")
+        job.wait_output("waiting")
+        trace = self.trace(guest, 'fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { @a = count(); @b = sum(1); }',
+                           "-x", "inject=force")
+        job.send("go")
+        job.wait_end()
+        trace.stop()
+        self.assertEqual(self.said(trace), (1, 0), trace.story())
+        self.assertEqual(numbers(trace.out), [10000] * 2, trace.story())
+
+    def test_sessions(self):
+        """One after another, in one engine and after a detach: the room is taken away and made anew."""
+        guest = self.boot()
+        text = guest.check("textsum")
+        load = guest.spawn(LOAD)
+        for _ in range(4):
+            self.all_functions(guest).stop()
+            self.exact(guest)
+            self.assertEqual(self.outsight(guest, "detach", str(guest.pid)), f"{guest.pid}: detached\n")
+            fds = f"/proc/{guest.pid}/fd"
+            links = [os.readlink(os.path.join(fds, fd)) for fd in os.listdir(fds) if os.path.islink(os.path.join(fds, fd))]
+            self.assertFalse([link for link in links if "outsight-resident" in link], links)
+        guest.check("touch /tmp/enough")
+        self.assertIn("clean", load.done())
+        self.assertEqual(guest.trouble(), [])
+        self.assertEqual(guest.check("textsum"), text)
+
+    def test_saved(self):
+        """Saved under load with all functions in: what was saved goes on in another QEMU, and so does the guest itself."""
+        guest = self.boot()
+        text = guest.check("textsum")
+        load = guest.spawn(LOAD)
+        trace = self.all_functions(guest)
+        saved = guest.path("saved")
+        guest.qmp("migrate", uri=f"file:{saved}")
+        self.assertEqual(trace.finish(), 1, trace.story())
+        until = time.monotonic() + LIMIT
+        while guest.qmp("query-migrate")["status"] not in ("completed", "failed"):
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
+        self.assertEqual(guest.qmp("query-migrate")["status"], "completed")
+        with open(guest.path("qemu.log"), encoding="utf-8", errors="replace") as f:
+            self.assertNotIn("may crash when it is loaded", f.read())
+        other = QemuGuest(ARGS.kernel, smp=2, qemu_args=["-incoming", f"file:{saved}"])
+        self.addCleanup(other.close)
+        other.start()
+        guest.qmp("cont")
+        for one in (guest, other):
+            one.check("touch /tmp/enough")
+            one.check("until [ -e /tmp/.job*.rc ]; do sleep 0.1; done; grep clean /tmp/.job*.out")
+            self.assertEqual(one.trouble(), [])
+            self.assertEqual(one.check("textsum"), text)
+            self.exact(one)
+        self.assertEqual(load.done().strip(), "clean")
 
 
 class Programs(Processes, QemuTest):
