@@ -36,8 +36,9 @@
 static struct ot_err *measure(const struct vp_kvm *kvm, const uint64_t *base, struct vp_kvm_resident *r)
 {
 	uint64_t lowest = base[0], highest = base[0], gap = DATA_MAX, bits = 0;
+	const uint32_t n = kvm->config.nvcpus;
 
-	for (uint32_t i = 0; i < kvm->config.nvcpus; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		bits |= base[i];
 		lowest = base[i] < lowest ? base[i] : lowest;
 		highest = base[i] > highest ? base[i] : highest;
@@ -46,8 +47,8 @@ static struct ot_err *measure(const struct vp_kvm *kvm, const uint64_t *base, st
 			gap = d < gap ? d : gap;
 		}
 	}
-	if (gap > USED_MAX / kvm->config.nvcpus)
-		gap = USED_MAX / kvm->config.nvcpus;
+	if (n && gap > USED_MAX / n)
+		gap = USED_MAX / n;
 	gap &= ~(DATA_MIN - 1);
 	if (!gap || bits & 7 || highest - lowest > SPAN_PAGES * VP_KVM_LARGE_PAGE - gap)
 		return REFUSED("its per-CPU areas are too close together, or too far apart");
