@@ -2,6 +2,7 @@
 /* vmm-probe/guest/process/: mappings and paths as the kernel has them, and memory that lies has an end. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,39 @@ static void test_maps(void **state)
 		assert_null(vp_maps_find(&maps, process_vma_start(i) - 1));
 	}
 	vp_maps_deinit(&maps);
+}
+
+static const char *path_now(struct process_guest *pg)
+{
+	static char path[64];
+	struct vp_maps maps;
+
+	assert_null(vp_maps_read(process_guest(pg), PF_PID, &maps));
+	snprintf(path, sizeof(path), "%s%s", maps.files[0].path, maps.files[0].deleted ? " (deleted)" : "");
+	vp_maps_deinit(&maps);
+	return path;
+}
+
+/* In a walk over processes a path is read once, but not another file's at the same place. */
+static void test_kept_paths(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_processes *ps = process_guest(pg);
+
+	vp_processes_keep_paths(ps, true);
+	assert_string_equal(path_now(pg), "/srv/data/prog");
+	memcpy(process_word(pg, PF_NAME(4)), "pork", 4);
+	assert_string_equal(path_now(pg), "/srv/data/prog");
+	++*process_word(pg, PF_INODE);
+	*process_word(pg, PF_DENTRY(4) + PF_D_PPREV) = 0;
+	assert_string_equal(path_now(pg), "/srv/data/pork (deleted)");
+	memcpy(process_word(pg, PF_NAME(4)), "perk", 4);
+	vp_processes_keep_paths(ps, true);
+	assert_string_equal(path_now(pg), "/srv/data/perk (deleted)");
+	vp_processes_keep_paths(ps, false);
+	memcpy(process_word(pg, PF_NAME(4)), "park", 4);
+	assert_string_equal(path_now(pg), "/srv/data/park (deleted)");
+	process_guest_reset(pg);
 }
 
 /* The text is that of /proc/PID/maps. */
@@ -418,6 +452,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_maps, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_maps, setup_list, teardown),
+		cmocka_unit_test_setup_teardown(test_kept_paths, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_print, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_backing_file, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_program, setup_maple, teardown),

@@ -240,22 +240,31 @@ static struct ot_err *visit(struct vp_probes *probes, const struct vp_guest_proc
 	return vp_budget_check(); /* this names the whole list */
 }
 
-struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all, visitor each,
-				   void *arg)
+static struct ot_err *visit_all(struct vp_probes *probes, struct vp_pid_processes *processes, visitor each,
+				void *arg)
 {
 	struct vp_guest_process p = { 0 };
 	bool more;
 
-	OT_TRY(vp_pid_processes_open(probes, ret_all));
-	(*ret_all)->walks++;
 	for (;;) {
-		OT_TRY(next_live(*ret_all, &p, &more));
+		OT_TRY(next_live(processes, &p, &more));
 		if (!more)
-			break;
+			return NULL;
 		OT_TRY(visit(probes, &p, each, arg));
 	}
-	forget_unused(*ret_all);
-	return NULL;
+}
+
+struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all, visitor each,
+				   void *arg)
+{
+	OT_TRY(vp_pid_processes_open(probes, ret_all));
+	(*ret_all)->walks++;
+	vp_processes_keep_paths((*ret_all)->ps, true);
+	struct ot_err *err = visit_all(probes, *ret_all, each, arg);
+	vp_processes_keep_paths((*ret_all)->ps, false);
+	if (!err)
+		forget_unused(*ret_all);
+	return err;
 }
 
 struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret)

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "vmm-probe/guest/process/internal.h"
 
-#define STEPS_MAX  512u /* parts of a path, and mounts on the way */
-#define NAME_BYTES 255u
+#define STEPS_MAX       512u /* parts of a path, and mounts on the way */
+#define NAME_BYTES      255u
+#define KNOWN_BYTES_MAX ((size_t)1 << 20)
 #define BACKING \
 	(1u << 25) /* FMODE_BACKING, include/linux/fs.h: a struct backing_file, with its user's path */
 
@@ -39,9 +41,10 @@ static struct ot_err *put_name(struct vp_processes *ps, uint64_t dentry, struct 
 {
 	uint64_t name;
 	uint32_t len;
+	const struct vp_member members[] = { VP_MEMBER(ps->l.dentry_name, &name),
+					     VP_MEMBER(ps->l.dentry_len, &len) };
 
-	OT_TRY(vp_kernel_u64(ps, dentry + ps->l.dentry_name, &name));
-	OT_TRY(vp_kernel_u32(ps, dentry + ps->l.dentry_len, &len));
+	OT_TRY(vp_kernel_members(ps, dentry, members, OT_ARRAY_SIZE(members)));
 	if (!len || len > NAME_BYTES)
 		return vp_process_torn();
 	if (b->start < len + 1)
@@ -110,78 +113,140 @@ struct ot_err *vp_path_read(struct vp_processes *ps, const struct vp_path *at, c
 	return NULL;
 }
 
-/* The path that its user sees: for a file in a container, not the one in the image's layer. */
-static struct ot_err *user_path(struct vp_processes *ps, uint64_t at, uint64_t *ret_dentry, uint64_t *ret_mnt)
+/* What a path follows from. Compared by its bytes. */
+struct path_key {
+	struct vp_file_id id;
+	uint64_t dentry, mnt;
+};
+
+/* The path is the one that its user sees: for a file in a container, not the one in the image's layer. */
+static struct ot_err *read_file(struct vp_processes *ps, uint64_t at, struct path_key *ret)
 {
 	const struct vp_process_layout *l = &ps->l;
 	uint32_t mode = 0;
+	const struct vp_member members[] = {
+		VP_MEMBER(l->file_mapping, &ret->id.mapping),
+		VP_MEMBER(l->file_dentry, &ret->dentry),
+		VP_MEMBER(l->file_mnt, &ret->mnt),
+		VP_MEMBER(l->file_mode, &mode),
+	};
+	const struct vp_member users[] = { VP_MEMBER(l->backing_dentry, &ret->dentry),
+					   VP_MEMBER(l->backing_mnt, &ret->mnt) };
 
-	if (l->backing_dentry != VP_NO_MEMBER && l->backing_mnt != VP_NO_MEMBER &&
-	    l->file_mode != VP_NO_MEMBER)
-		OT_TRY(vp_kernel_u32(ps, at + l->file_mode, &mode));
-	bool backing = mode & BACKING;
-
-	OT_TRY(vp_kernel_u64(ps, at + (backing ? l->backing_dentry : l->file_dentry), ret_dentry));
-	return vp_kernel_u64(ps, at + (backing ? l->backing_mnt : l->file_mnt), ret_mnt);
+	OT_TRY(vp_kernel_members(ps, at, members, OT_ARRAY_SIZE(members)));
+	if (!(mode & BACKING) || l->backing_dentry == VP_NO_MEMBER || l->backing_mnt == VP_NO_MEMBER)
+		return NULL;
+	return vp_kernel_members(ps, at, users, OT_ARRAY_SIZE(users));
 }
 
-/* A file's data in its inode. */
-static struct ot_err *read_inode(struct vp_processes *ps, uint64_t inode, struct vp_file_id *id)
+/* The inode's data. Where the pages are another inode's (a stacked file system), that one is the file. */
+static struct ot_err *read_id(struct vp_processes *ps, struct vp_file_id *id, uint64_t *ret_size)
 {
 	const struct vp_process_layout *l = &ps->l;
-	uint64_t sb;
+	uint64_t inode, sb;
+	const struct vp_member members[] = {
+		VP_MEMBER(l->inode_ino, &id->inode),
+		VP_MEMBER(l->inode_generation, &id->generation),
+		VP_MEMBER(l->inode_sb, &sb),
+		VP_MEMBER(l->inode_size, ret_size),
+	};
 
-	OT_TRY(vp_kernel_u64(ps, inode + l->inode_ino, &id->inode));
-	if (l->inode_generation != VP_NO_MEMBER)
-		OT_TRY(vp_kernel_u32(ps, inode + l->inode_generation, &id->generation));
-	OT_TRY(vp_kernel_u64(ps, inode + l->inode_sb, &sb));
+	OT_TRY(vp_kernel_u64(ps, id->mapping + l->mapping_host, &inode));
+	OT_TRY(vp_kernel_members(ps, inode, members, OT_ARRAY_SIZE(members)));
 	return vp_kernel_u32(ps, sb + l->sb_dev, &id->dev);
-}
-
-static struct ot_err *read_there(struct vp_processes *ps, uint64_t mapping, struct vp_file_id *ret)
-{
-	uint64_t inode;
-
-	OT_TRY(vp_kernel_u64(ps, mapping + ps->l.mapping_host, &inode));
-	return read_inode(ps, inode, ret);
 }
 
 bool vp_file_is_there(struct vp_processes *ps, const struct vp_file_id *id)
 {
 	struct vp_file_id now = { .mapping = id->mapping };
-	struct ot_err *err = read_there(ps, id->mapping, &now);
+	uint64_t size;
+	struct ot_err *err = read_id(ps, &now, &size);
 
 	ot_err_destroy(err);
 	return !err && vp_file_is_same(&now, id);
 }
 
-static struct ot_err *read_id(struct vp_processes *ps, uint64_t at, struct vp_file *f)
-{
-	uint64_t inode;
-
-	OT_TRY(vp_kernel_u64(ps, at + ps->l.file_mapping, &f->id.mapping));
-	/* If the pages belong to another inode (a stacked file system), that one is the file. */
-	OT_TRY(vp_kernel_u64(ps, f->id.mapping + ps->l.mapping_host, &inode));
-	OT_TRY(vp_kernel_u64(ps, inode + ps->l.inode_size, &f->size));
-	return read_inode(ps, inode, &f->id);
-}
-
-static struct ot_err *read_once(struct vp_processes *ps, uint64_t at, struct vp_file *f, struct builder *b)
+static struct ot_err *read_path(struct vp_processes *ps, const struct path_key *key, struct builder *b,
+				bool *ret_deleted)
 {
 	static const struct vp_path nowhere = { 0, 0 };
-	uint64_t dentry, mnt, hashed = 1, parent;
+	uint64_t hashed = 1, parent;
+	const struct vp_member members[] = { VP_MEMBER(ps->l.dentry_parent, &parent),
+					     VP_MEMBER(ps->l.dentry_unhashed, &hashed) };
 	bool met;
 
-	memset(&f->id, 0, sizeof(f->id));
 	b->start = VP_PATH_MAX - 1;
 	b->path[b->start] = '\0';
-	OT_TRY(read_id(ps, at, f));
-	OT_TRY(user_path(ps, at, &dentry, &mnt));
-	OT_TRY(build_path(ps, dentry, mnt, &nowhere, b, &met));
-	OT_TRY(vp_kernel_u64(ps, dentry + ps->l.dentry_parent, &parent));
-	if (ps->l.dentry_unhashed != VP_NO_MEMBER)
-		OT_TRY(vp_kernel_u64(ps, dentry + ps->l.dentry_unhashed, &hashed));
-	f->deleted = !hashed || parent == dentry;
+	OT_TRY(build_path(ps, key->dentry, key->mnt, &nowhere, b, &met));
+	OT_TRY(vp_kernel_members(ps, key->dentry, members, OT_ARRAY_SIZE(members)));
+	*ret_deleted = !hashed || parent == key->dentry;
+	return NULL;
+}
+
+/* --- paths that are known ------------------------------------------------------------------------------- */
+
+struct known_path {
+	bool deleted;
+	char text[];
+};
+
+void vp_paths_init(struct vp_known_paths *known)
+{
+	memset(known, 0, sizeof(*known));
+	ot_map_init(&known->map);
+	ot_arena_init(&known->arena);
+}
+
+void vp_paths_deinit(struct vp_known_paths *known)
+{
+	ot_map_deinit(&known->map);
+	ot_arena_deinit(&known->arena);
+}
+
+static const struct known_path *find_known(const struct vp_known_paths *known, const struct path_key *key)
+{
+	return known->kept ? ot_map_get(&known->map, key, sizeof(*key)) : NULL;
+}
+
+/* Without memory it is read again the next time. */
+static void remember(struct vp_known_paths *known, const struct path_key *key, const struct vp_file *f)
+{
+	size_t len = strlen(f->path) + 1;
+	struct known_path *copy;
+
+	if (!known->kept || known->bytes > KNOWN_BYTES_MAX)
+		return;
+	copy = ot_arena_alloc(&known->arena, sizeof(*copy) + len);
+	if (!copy)
+		return;
+	known->bytes += sizeof(*copy) + len;
+	copy->deleted = f->deleted;
+	memcpy(copy->text, f->path, len);
+	if (!ot_map_put(&known->map, key, sizeof(*key), copy))
+		known->kept = false;
+}
+
+void vp_processes_keep_paths(struct vp_processes *ps, bool keep)
+{
+	vp_paths_deinit(&ps->known);
+	vp_paths_init(&ps->known);
+	ps->known.kept = keep;
+}
+
+/* *ret_path is known, or in b->path. */
+static struct ot_err *read_once(struct vp_processes *ps, uint64_t at, struct path_key *key, struct vp_file *f,
+				struct builder *b, const char **ret_path)
+{
+	const struct known_path *known;
+
+	memset(key, 0, sizeof(*key));
+	OT_TRY(read_file(ps, at, key));
+	OT_TRY(read_id(ps, &key->id, &f->size));
+	known = find_known(&ps->known, key);
+	*ret_path = known ? known->text : NULL;
+	if (!known)
+		return read_path(ps, key, b, &f->deleted);
+	f->deleted = known->deleted;
 	return NULL;
 }
 
@@ -190,14 +255,22 @@ struct ot_err *vp_file_read(struct vp_processes *ps, uint64_t at, struct vp_file
 	char path[VP_PATH_MAX];
 	struct builder b = { path, 0 };
 	struct vp_file f = { 0 };
-	struct ot_err *err = NULL;
+	struct path_key key;
+	const char *known = NULL;
+	struct ot_err *err;
+	unsigned nth = 0;
 
-	for (unsigned nth = 0; vp_process_again(ps, nth, &err); nth++)
-		err = read_once(ps, at, &f, &b);
+	/* The first attempt goes by the translations with which @at was found a moment ago. */
+	do
+		err = read_once(ps, at, &key, &f, &b, &known);
+	while (err && vp_process_again(ps, ++nth, &err));
 	OT_TRY(err);
-	f.path = strdup(path + b.start);
+	f.id = key.id;
+	f.path = strdup(known ? known : path + b.start);
 	if (!f.path)
 		return ot_err_nomem();
+	if (!known)
+		remember(&ps->known, &key, &f);
 	*ret = f;
 	return NULL;
 }

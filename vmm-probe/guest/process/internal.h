@@ -3,15 +3,25 @@
 #ifndef VP_GUEST_PROCESS_INTERNAL_H
 #define VP_GUEST_PROCESS_INTERNAL_H
 
+#include "base/map.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/guest/process/layout.h"
 #include "vmm-probe/guest/process/processes.h"
+
+/* Paths by a file's identity, dentry and mount, while they are kept: vp_processes_keep_paths(). */
+struct vp_known_paths {
+	struct ot_map map;
+	struct ot_arena arena; /* which has the paths */
+	size_t bytes;
+	bool kept;
+};
 
 struct vp_processes {
 	struct vp_guest *guest;
 	struct vp_process_layout l;
 	uint64_t init_pid_ns; /* address */
 	uint64_t vmemmap; /* address of the first struct page; 0: unknown, and no file's pages can be read */
+	struct vp_known_paths known;
 	unsigned torn; /* numbers in a row at which vp_guest_process_next() met changes with each attempt */
 };
 
@@ -20,8 +30,24 @@ OT_MUST_CHECK struct ot_err *vp_kernel_read(struct vp_processes *ps, uint64_t gv
 OT_MUST_CHECK struct ot_err *vp_kernel_u64(struct vp_processes *ps, uint64_t gva, uint64_t *ret);
 OT_MUST_CHECK struct ot_err *vp_kernel_u32(struct vp_processes *ps, uint64_t gva, uint32_t *ret);
 
+/* A member of one of the kernel's structures, and where it goes. */
+struct vp_member {
+	uint32_t offset, size; /* VP_NO_MEMBER: this kernel has none, and *to is left alone */
+	void *to;
+};
+
+#define VP_MEMBER(offset, to) ((struct vp_member){ (offset), sizeof(*(to)), (to) })
+
+/* Read @p n members of the structure at @p at: at once, if they are near each other. Each read of a guest is
+ * a system call. */
+OT_MUST_CHECK struct ot_err *vp_kernel_members(struct vp_processes *ps, uint64_t at,
+					       const struct vp_member *members, size_t n);
+
 /* BUSY: "it changed while it was read". */
 OT_MUST_CHECK struct ot_err *vp_process_torn(void);
+
+void vp_paths_init(struct vp_known_paths *known);
+void vp_paths_deinit(struct vp_known_paths *known);
 
 /* Attempts at a walk that meets changes; each takes a fraction of a millisecond. */
 #define VP_PROCESS_TRIES 20

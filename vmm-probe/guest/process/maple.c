@@ -52,8 +52,12 @@ static struct ot_err *walk_node(struct walk *w, uint64_t encoded, struct span sp
 		return vp_process_torn();
 	if (w->nodes % CHECK_NODES == 0)
 		OT_TRY(vp_budget_check());
-	OT_TRY(vp_kernel_read(w->ps, node + shape->pivot, pivots, shape->pivots * sizeof(*pivots)));
-	OT_TRY(vp_kernel_read(w->ps, node + shape->slot, slots, shape->slots * sizeof(*slots)));
+	const struct vp_member members[] = {
+		{ shape->pivot, (uint32_t)(shape->pivots * sizeof(*pivots)), pivots },
+		{ shape->slot, (uint32_t)(shape->slots * sizeof(*slots)), slots },
+	};
+
+	OT_TRY(vp_kernel_members(w->ps, node, members, OT_ARRAY_SIZE(members)));
 	for (uint32_t i = 0; i < shape->slots; i++) {
 		at.last = i < shape->pivots ? pivots[i] : span.last;
 		if (!at.last && i)

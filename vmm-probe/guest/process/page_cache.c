@@ -32,10 +32,14 @@ static struct ot_err *absent(uint64_t index)
 
 static struct ot_err *read_folio(struct vp_processes *ps, uint64_t at, struct folio *ret)
 {
+	const struct vp_member members[] = {
+		VP_MEMBER(ps->l.folio_flags, &ret->flags),
+		VP_MEMBER(ps->l.folio_mapping, &ret->mapping),
+		VP_MEMBER(ps->l.folio_index, &ret->index),
+	};
+
 	ret->at = at;
-	OT_TRY(vp_kernel_u64(ps, at + ps->l.folio_flags, &ret->flags));
-	OT_TRY(vp_kernel_u64(ps, at + ps->l.folio_mapping, &ret->mapping));
-	return vp_kernel_u64(ps, at + ps->l.folio_index, &ret->index);
+	return vp_kernel_members(ps, at, members, OT_ARRAY_SIZE(members));
 }
 
 static bool is_read(const struct vp_processes *ps, const struct folio *f)

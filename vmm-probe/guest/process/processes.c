@@ -11,8 +11,9 @@
 #include "vmm-probe/guest/process/internal.h"
 #include "vmm-probe/guest/process/xarray.h"
 
-#define PID_MAX  (4u << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
-#define TORN_MAX 64         /* a kernel that runs replaces nodes and processes one at a time */
+#define PID_MAX      (4u << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
+#define TORN_MAX     64         /* a kernel that runs replaces nodes and processes one at a time */
+#define TOGETHER_MAX 1024       /* bytes that are read for members among them */
 
 struct ot_err *vp_kernel_read(struct vp_processes *ps, uint64_t gva, void *dst, size_t len)
 {
@@ -27,6 +28,49 @@ struct ot_err *vp_kernel_u64(struct vp_processes *ps, uint64_t gva, uint64_t *re
 struct ot_err *vp_kernel_u32(struct vp_processes *ps, uint64_t gva, uint32_t *ret)
 {
 	return vp_kernel_read(ps, gva, ret, sizeof(*ret));
+}
+
+struct span {
+	uint32_t first, end;
+};
+
+static struct span span_of(const struct vp_member *members, size_t n)
+{
+	struct span ret = { UINT32_MAX, 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct vp_member *m = &members[i];
+
+		if (m->offset == VP_NO_MEMBER)
+			continue;
+		ret.first = m->offset < ret.first ? m->offset : ret.first;
+		ret.end = m->offset + m->size > ret.end ? m->offset + m->size : ret.end;
+	}
+	return ret;
+}
+
+static struct ot_err *read_each(struct vp_processes *ps, uint64_t at, const struct vp_member *members,
+				size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (members[i].offset != VP_NO_MEMBER)
+			OT_TRY(vp_kernel_read(ps, at + members[i].offset, members[i].to, members[i].size));
+	return NULL;
+}
+
+struct ot_err *vp_kernel_members(struct vp_processes *ps, uint64_t at, const struct vp_member *members,
+				 size_t n)
+{
+	struct span span = span_of(members, n);
+	uint8_t bytes[TOGETHER_MAX];
+
+	if (span.first >= span.end || span.end - span.first > sizeof(bytes))
+		return read_each(ps, at, members, n);
+	OT_TRY(vp_kernel_read(ps, at + span.first, bytes, span.end - span.first));
+	for (size_t i = 0; i < n; i++)
+		if (members[i].offset != VP_NO_MEMBER)
+			memcpy(members[i].to, bytes + (members[i].offset - span.first), members[i].size);
+	return NULL;
 }
 
 struct ot_err *vp_process_torn(void)
@@ -73,26 +117,27 @@ struct ot_err *vp_processes_open(struct vp_guest *guest, struct vp_processes **r
 	*ps = (struct vp_processes){
 		.guest = guest, .l = l, .init_pid_ns = init_pid_ns.v, .vmemmap = vp_guest_vmemmap(guest)
 	};
+	vp_paths_init(&ps->known);
 	*ret = ps;
 	return NULL;
 }
 
 void vp_processes_close(struct vp_processes *ps)
 {
+	if (ps)
+		vp_paths_deinit(&ps->known);
 	free(ps);
 }
 
 /* Counts threads that have not called exit() yet. A task that is being released has no signal_struct any
  * more. */
-static struct ot_err *read_is_over(struct vp_processes *ps, uint64_t task, bool *ret)
+static struct ot_err *read_is_over(struct vp_processes *ps, uint64_t signal, bool *ret)
 {
-	uint64_t signal;
 	uint32_t live;
 
 	*ret = false;
 	if (ps->l.task_signal == VP_NO_MEMBER || ps->l.signal_live == VP_NO_MEMBER)
 		return NULL;
-	OT_TRY(vp_kernel_u64(ps, task + ps->l.task_signal, &signal));
 	if (!signal)
 		return vp_process_torn();
 	OT_TRY(vp_kernel_u32(ps, signal + ps->l.signal_live, &live));
@@ -104,13 +149,18 @@ static struct ot_err *read_task(struct vp_processes *ps, uint64_t task, struct v
 {
 	struct vp_guest_process p = { .task = task };
 	uint32_t tgid;
+	uint64_t signal = 0;
+	const struct vp_member members[] = {
+		VP_MEMBER(ps->l.task_tgid, &tgid),
+		VP_MEMBER(ps->l.task_start_time, &p.since_ns),
+		VP_MEMBER(ps->l.task_mm, &p.mm),
+		VP_MEMBER(ps->l.task_signal, &signal),
+		{ ps->l.task_comm, ps->l.task_comm_size, p.name },
+	};
 
-	OT_TRY(vp_kernel_u32(ps, task + ps->l.task_tgid, &tgid));
-	OT_TRY(vp_kernel_u64(ps, task + ps->l.task_start_time, &p.since_ns));
-	OT_TRY(vp_kernel_u64(ps, task + ps->l.task_mm, &p.mm));
-	OT_TRY(vp_kernel_read(ps, task + ps->l.task_comm, p.name, ps->l.task_comm_size));
+	OT_TRY(vp_kernel_members(ps, task, members, OT_ARRAY_SIZE(members)));
 	p.name[VP_PROCESS_NAME - 1] = '\0';
-	OT_TRY(read_is_over(ps, task, &p.is_over));
+	OT_TRY(read_is_over(ps, signal, &p.is_over));
 	p.pid = tgid;
 	*ret = p;
 	return NULL;

@@ -31,6 +31,11 @@ OT_MUST_CHECK struct ot_err *vp_processes_open(struct vp_guest *guest, struct vp
 /** NULL is fine. */
 void vp_processes_close(struct vp_processes *ps);
 
+/** For a walk over many processes, which map the same files: while @p keep, the path of a file is read once
+ * for each name that it is mapped by, although it may be renamed or deleted meanwhile. Either call forgets
+ * what was kept. */
+void vp_processes_keep_paths(struct vp_processes *ps, bool keep);
+
 struct vp_guest_process {
 	uint64_t pid;      /* in the guest's first PID namespace */
 	uint64_t since_ns; /* its start, by the guest's clock: a PID that is used again has another one */

@@ -21,12 +21,13 @@ static struct ot_err *read_vma(struct vp_processes *ps, uint64_t at, struct vp_v
 {
 	const struct vp_process_layout *l = &ps->l;
 	uint64_t page;
+	const struct vp_member members[] = {
+		VP_MEMBER(l->vma_start, &ret->start), VP_MEMBER(l->vma_end, &ret->end),
+		VP_MEMBER(l->vma_flags, &ret->flags), VP_MEMBER(l->vma_pgoff, &page),
+		VP_MEMBER(l->vma_file, &ret->file),
+	};
 
-	OT_TRY(vp_kernel_u64(ps, at + l->vma_start, &ret->start));
-	OT_TRY(vp_kernel_u64(ps, at + l->vma_end, &ret->end));
-	OT_TRY(vp_kernel_u64(ps, at + l->vma_flags, &ret->flags));
-	OT_TRY(vp_kernel_u64(ps, at + l->vma_pgoff, &page));
-	OT_TRY(vp_kernel_u64(ps, at + l->vma_file, &ret->file));
+	OT_TRY(vp_kernel_members(ps, at, members, OT_ARRAY_SIZE(members)));
 	/* The offset of a mapping without a file has no meaning for its readers. */
 	ret->offset = ret->file ? page * VP_PAGE_SIZE : 0;
 	return NULL;
