@@ -46,6 +46,19 @@ class Pid(ProgramScenario):
         trace.stop()
         self.assertEqual(numbers(trace.out), [said - before], trace.story())
 
+    def test_vfork(self):
+        """A child by vfork() has the process's memory, so that its calls are the process's; what it is then told of itself is true."""
+        one = self.start("one")
+        trace = self.outsight.trace(self.vm, "pid$target:counted:work:entry { @n = count(); } "
+                                             "pid$target:counted:work:entry /pid != $target && ppid == $target/ { @of_child = count(); }",
+                                    "-p", str(one))
+        self.vm.check(f"kill -HUP {one}")
+        self.rounds["one"] += 1
+        self.wait_lines(self.last_line, self.rounds["one"], "one")
+        trace.stop()
+        self.assertEqual(numbers(trace.out), [CALLS, CALLS], trace.story())
+        self.assertIn(f"called {2 * CALLS}\n", self.vm.check("cat /tmp/said.one"))
+
     def test_descriptions(self):
         """a.out, a library without its suffix, a glob; several processes in one program."""
         one, other = self.start("one"), self.start("other")

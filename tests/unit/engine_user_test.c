@@ -88,6 +88,39 @@ static void only_in_its_process(void **state)
 	ef_destroy(f);
 }
 
+/* A child by vfork() has its parent's memory, and a number of its own. Its child by vfork() has both too. */
+static void in_a_child_that_has_borrowed_its_memory(void **state)
+{
+	struct ef *f = world();
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_pid));
+	ef_open(f);
+	add_probe(f, c, VP_ARGS_FBT_ENTRY);
+	ef_enable(f);
+	ef_start(f);
+	/* vCPU 0's task is the child of 92, which is that of vCPU 1's, which is of the process */
+	uint64_t child = EF_TASKS, between = EF_TASKS + 0x800, parent = EF_TASKS + 0x1000;
+	put(f, f->kernel_root, child + EF_TASK_TGID, 93, 4);
+	put(f, f->kernel_root, child + EF_TASK_PARENT, between, 8);
+	put(f, f->kernel_root, between + EF_TASK_TGID, 92, 4);
+	put(f, f->kernel_root, between + EF_TASK_PARENT, parent, 8);
+	put(f, f->kernel_root, parent + EF_TASK_TGID, 90, 4);
+	put(f, f->kernel_root, parent + 0x700, parent, 8);
+	put(f, f->kernel_root, parent + EF_TASK_START, 77, 8);
+	assert_int_equal(fired(f), 1);
+	put(f, f->kernel_root, parent + EF_TASK_START, 78, 8); /* another one with the number */
+	assert_int_equal(fired(f), 0);
+	put(f, f->kernel_root, parent + EF_TASK_START, 77, 8);
+	put(f, f->kernel_root, child + EF_TASK_MM, 2, 8); /* it has called exec(), or was forked */
+	assert_int_equal(fired(f), 0);
+	put(f, f->kernel_root, child + EF_TASK_MM, 1, 8);
+	put(f, f->kernel_root, between + EF_TASK_PARENT, child, 8); /* a loop */
+	assert_int_equal(fired(f), 0);
+	ef_destroy(f);
+}
+
 /* A backend knows a site in a process by page table and address; it is none of the kernel's. */
 static void the_plan_has_both(void **state)
 {
@@ -222,6 +255,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_in_its_process),
+		cmocka_unit_test(in_a_child_that_has_borrowed_its_memory),
 		cmocka_unit_test(the_plan_has_both),
 		cmocka_unit_test(other_bytes_are_another_site),
 		cmocka_unit_test(registers_and_stack),

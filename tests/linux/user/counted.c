@@ -4,7 +4,8 @@
  *
  * At each SIGUSR1 main() calls work() and libc's getppid() N times each, and then prints how often it has
  * called work() in all, and "called". It prints "ready" before the first. At SIGUSR2 it becomes a new
- * program: the same one, with its count at 0. With "once" it does a round at once and ends.
+ * program: the same one, with its count at 0. At SIGHUP a child by vfork(), which has its memory, calls
+ * work() N times and ends, and it prints as before. With "once" it does a round at once and ends.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -32,6 +33,17 @@ static inline __attribute__((always_inline)) void calls(long n)
 	dprintf(1, "called %ld\ncalled\n", called);
 }
 
+__attribute__((noinline)) static void have_called(long n)
+{
+	volatile long sum = 0;
+
+	if (vfork())
+		return;
+	for (long i = 0; i < n; i++)
+		sum += work("a text of the child", i, 3, 4, 5, 6, 7, 8);
+	_exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	long n = argc > 1 ? atol(argv[1]) : 1;
@@ -45,6 +57,7 @@ int main(int argc, char **argv)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR1);
 	sigaddset(&signals, SIGUSR2);
+	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	dprintf(1, "ready\n");
 	for (;;) {
@@ -54,6 +67,8 @@ int main(int argc, char **argv)
 			execv("/proc/self/exe", argv);
 			return 1;
 		}
-		calls(n);
+		if (signal == SIGHUP)
+			have_called(n);
+		calls(signal == SIGHUP ? 0 : n);
 	}
 }

@@ -8,6 +8,8 @@
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/hit/walk.h"
 
+#define BORROWERS_MAX 8u /* children by vfork() of children by vfork() */
+
 #define ANCESTORS_MAX   1024
 #define CLOCK_WINDOW_NS 1000000000ull
 /* Ticks are at least this frequent while a task runs, except with nohz_full. */
@@ -109,15 +111,30 @@ bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition)
 
 /* exec() changes the process's mm, and an end its start time. The backend compared the page table before
  * anything was read. */
+static bool has_begun(struct vp_vcpu_session *v, uint64_t task, uint64_t since_ns)
+{
+	const struct vp_facts *f = &v->es->facts;
+	enum dif_fault fault = DIF_FAULT_NONE;
+	uint64_t leader = vp_task_field(v, task, f->task_group_leader, 8, &fault);
+
+	return vp_task_field(v, leader, f->task_start_time, 8, &fault) == since_ns;
+}
+
+/* A child that has borrowed its parent's memory is the parent, as in DTrace, until it has its own. */
 bool vp_in_process(struct vp_vcpu_session *v, const struct vp_batch_process *process)
 {
 	const struct vp_facts *f = &v->es->facts;
 	enum dif_fault fault = DIF_FAULT_NONE;
-	uint64_t task = vp_task(v), leader = vp_task_field(v, task, f->task_group_leader, 8, &fault);
+	uint64_t task = vp_task(v);
 
-	return vp_task_field(v, task, f->task_tgid, 4, &fault) == process->pid &&
-	       vp_task_field(v, task, f->task_mm, 8, &fault) == process->mm &&
-	       vp_task_field(v, leader, f->task_start_time, 8, &fault) == process->since_ns;
+	if (vp_task_field(v, task, f->task_mm, 8, &fault) != process->mm)
+		return false;
+	for (unsigned i = 0; i < BORROWERS_MAX && task && fault == DIF_FAULT_NONE; i++) {
+		if (vp_task_field(v, task, f->task_tgid, 4, &fault) == process->pid)
+			return has_begun(v, task, process->since_ns);
+		task = vp_task_field(v, task, f->task_real_parent, 8, &fault);
+	}
+	return false;
 }
 
 /* For a site, its address is the vCPU's program counter; for a sample, the registers have it. */

@@ -25,7 +25,8 @@ static inline uint64_t vp_user_regs(const struct vp_facts *f, uint64_t stack)
  * and the function that ends here returns to the dispatcher of system calls. If it can't be known: false for
  * a number, true for the ABI. */
 bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition);
-/** Does the vCPU's task belong to that process, and does the process still run the same program? */
+/** Does the vCPU's task belong to that process, or to a child that has its memory by vfork(), and does the
+ * process still run the same program? */
 bool vp_in_process(struct vp_vcpu_session *v, const struct vp_batch_process *process);
 /** Is the page that the vCPU executes at @p pc, in user mode, the file's own page in which its offset @p at
  * is?
