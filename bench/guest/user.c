@@ -2,12 +2,13 @@
 /*
  * user N: at each signal it calls a function N times that does nothing, and then prints "done":
  *
- *     USR1  with a number
- *     USR2  past a static probe instead
- *     HUP   from DEEP calls deep
- *     ALRM  with the address of memory that it has touched
- *     TERM  with that of a page of a file that it has mapped, and has not touched
- *     PIPE  with that of nothing
+ *     USR1    with a number
+ *     USR2    past a static probe instead
+ *     HUP     from DEEP calls deep
+ *     ALRM    with the address of memory that it has touched
+ *     TERM    with that of a page of a file that it has mapped, and has not touched
+ *     PIPE    with that of nothing
+ *     VTALRM  makes a system call instead
  *
  * It prints "ready" before the first.
  */
@@ -15,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../tests/linux/user/note.h"
@@ -50,6 +52,12 @@ static void call_with(const void *address, long n)
 		called((long)address);
 }
 
+static void call_kernel(long n)
+{
+	for (long i = 0; i < n; i++)
+		syscall(SYS_getppid);
+}
+
 static void work(int signal, long n, const void *untouched)
 {
 	static volatile long touched = 1;
@@ -64,6 +72,9 @@ static void work(int signal, long n, const void *untouched)
 	case SIGTERM:
 		call_with(untouched, n);
 		return;
+	case SIGVTALRM:
+		call_kernel(n);
+		return;
 	case SIGPIPE:
 		call_with((const void *)NOWHERE, n);
 		return;
@@ -75,7 +86,7 @@ static void work(int signal, long n, const void *untouched)
 
 int main(int argc, char **argv)
 {
-	static const int numbers[] = { SIGUSR1, SIGUSR2, SIGHUP, SIGALRM, SIGTERM, SIGPIPE };
+	static const int numbers[] = { SIGUSR1, SIGUSR2, SIGHUP, SIGALRM, SIGTERM, SIGPIPE, SIGVTALRM };
 	long n = argc > 1 ? atol(argv[1]) : 1;
 	const void *untouched = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, open("/proc/self/exe", O_RDONLY), 0);
 	sigset_t signals;
