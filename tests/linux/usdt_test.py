@@ -154,6 +154,23 @@ class Usdt(StaticProbes):
         children = re.findall(r"(?m)^child (\d+)$", self.vm.check("cat /tmp/said.one"))
         self.assertEqual(dict(re.findall(r"(?m)^(\d+) (\d+)$", trace.out)), dict.fromkeys(children, str(self.times)), trace.story())
 
+    def test_semaphores_of_known_files(self):
+        """A program that has just begun, in a file of each kind, fires a probe with a semaphore: it is raised where the program maps
+        its data, and once."""
+        library = "/lib/x86_64-linux-gnu/libguarding.so"
+        programs = {name: library if name == "loads" else "" for name in ("moved", "fixed", "whole", "placed", "linked", "loads")}
+        for name, word in programs.items():
+            self.vm.check(f"{name} 0 {word} >/tmp/said.{name} & until grep -q ready /tmp/said.{name}; do kill -0 $! || exit 1; sleep 0.1; done")
+        trace = self.outsight.trace(self.vm, 'guarding*:::passed { @[execname, probemod] = count(); @p[pid] = count(); } '
+                                             'END { printa("%s %s %@d\\n", @); printa("p %d %@d\\n", @p); }')
+        said = {name: [int(self.vm.check(f"{name} {self.times} {word}")) for _ in range(SHORT)] for name, word in programs.items()}
+        trace.stop()
+        self.vm.run(f"killall -q -9 {' '.join(programs)}")
+        self.assertEqual(said, {name: [1] * SHORT for name in programs}, trace.story())
+        self.assertEqual(sorted(re.findall(r"(?m)^(\w+) (\S+) (\d+)$", trace.out)), sorted(
+            (name, "libguarding.so" if name in ("linked", "loads") else name, str(SHORT * self.times)) for name in programs), trace.story())
+        self.assertEqual(set(re.findall(r"(?m)^p \d+ (\d+)$", trace.out)), {str(self.times)}, trace.story())
+
     @only_full
     def test_loaded_later(self):
         """A library that a program loads when it has run for a while."""

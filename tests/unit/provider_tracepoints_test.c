@@ -356,6 +356,10 @@ static void nothing_is_changed_where_the_table_is_unlisted(void **state)
 	assert_ok(vp_sentinels_find(w->probes, VP_TRAPS_HW, &(struct vp_sentinels_wish){ 0 }, &sites, &n));
 	assert_int_equal(n, 0);
 	free(sites);
+	/* mappings are not reported, without an error */
+	assert_ok(vp_sentinels_find(w->probes, 0, &(struct vp_sentinels_wish){ .maps = true }, &sites, &n));
+	assert_int_equal(n, 0);
+	free(sites);
 }
 
 static bool is_branch(struct world *w, const struct vp_batch_site *s)

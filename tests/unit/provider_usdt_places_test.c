@@ -240,10 +240,17 @@ static void of_the_file(void **state)
 	assert_true(in_file);
 	assert_int_equal(p.site.gva, 0x1040);
 	assert_memory_equal(p.site.bytes, w->file + 0x1040, p.site.room);
-	assert_int_equal(p.semaphore, 0);
+	assert_int_equal(p.semaphore, 0x2100);
 	assert_int_equal(p.args.count, 3);
 	for (unsigned n = 0; n < 3; n++)
 		assert_int_equal(p.args.items[n].refused != NULL, n == 1);
+	/* it is behind what the file has of its segment */
+	p.addr = 0x1040;
+	p.semaphore = DATA + 0x100;
+	w->object.elf.segments[1].p_filesz = 0x101;
+	ok(vp_usdt_place_of_file(&reader, &w->object, &p, &in_file));
+	assert_true(in_file);
+	assert_int_equal(p.semaphore, 0);
 	p.addr = 0x9000;
 	ok(vp_usdt_place_of_file(&reader, &w->object, &p, &in_file));
 	assert_false(in_file);

@@ -164,6 +164,12 @@ void vp_engine_vm(struct vp_engine *engine, uint32_t vcpu, uint32_t event, const
 /** A visit that request_visit() requested. Hit path. */
 void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu);
 
+/** Does the backend report that sentinel by vp_engine_module()? */
+static inline bool vp_sentinel_is_module(uint8_t sentinel)
+{
+	return sentinel == VP_SENTINEL_MODULE_COMES || sentinel == VP_SENTINEL_MODULE_GOES;
+}
+
 /** A vCPU is at a VP_SENTINEL_MODULE_* with @p module as first argument, and has left the probes there. Until
  * vp_engine_module_done() is true of the number that is returned, or for VP_MODULES_HOLD_NS, the backend
  * keeps it from running guest code. Any thread; outside of vp_engine_hit(). */

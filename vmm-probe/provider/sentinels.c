@@ -52,6 +52,10 @@ struct patcher {
 #define MODULE_COMES "do_init_module"
 #define MODULE_GOES  "free_module"
 
+/* The kernel calls it for each mapping that mmap(), exec(), brk() or mprotect() has made or changed, in the
+ * process that has it, with the mapping as its parameter. */
+#define MAPS "perf_event_mmap"
+
 static const struct patcher patchers[] = {
 	/* function tracing: compares, then patches fentry sites */
 	{ "ftrace_modify_all_code", "ftrace_set_filter", MUST, false },
@@ -391,10 +395,10 @@ static struct ot_err *add_keys(struct finder *f)
 	return add_key_leaves(f);
 }
 
-/* --- modules ------------------------------------------------------------------------------------- */
+/* --- modules and mappings --------------------------------------------------------------------------------- */
 
-/* In a kernel where one of them is not found, modules can't be followed. */
-static struct ot_err *add_module_site(struct finder *f, const char *name, enum vp_sentinel kind, bool *ret)
+/* In a kernel where it is not found, these events are not seen. */
+static struct ot_err *add_event(struct finder *f, const char *name, enum vp_sentinel kind, bool *ret)
 {
 	const struct vp_symbol *sym = function(f, name);
 
@@ -424,9 +428,9 @@ static struct ot_err *add_modules(struct finder *f)
 	size_t before = f->count;
 
 	if (!goes)
-		OT_TRY(add_module_site(f, MODULE_GOES, VP_SENTINEL_MODULE_GOES, &goes));
+		OT_TRY(add_event(f, MODULE_GOES, VP_SENTINEL_MODULE_GOES, &goes));
 	if (goes)
-		OT_TRY(add_module_site(f, MODULE_COMES, VP_SENTINEL_MODULE_COMES, &comes));
+		OT_TRY(add_event(f, MODULE_COMES, VP_SENTINEL_MODULE_COMES, &comes));
 	if (!comes)
 		f->count = before;
 	return NULL;
@@ -453,6 +457,8 @@ static struct ot_err *add_all(struct finder *f, const struct vp_sentinels_wish *
 		OT_TRY(add_patcher(f, &patchers[i]));
 	if (wish->keys)
 		OT_TRY(add_keys(f));
+	if (wish->maps)
+		OT_TRY(add_event(f, MAPS, VP_SENTINEL_MAPS, &(bool){ false }));
 	return wish->modules ? add_modules(f) : NULL;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sentinels: the functions with which a guest's kernel reads and patches its own text, and their entries and
- * exits. */
+ * exits; and those in which it is seen what the guest loads and maps. */
 #ifndef VP_PROVIDER_SENTINELS_H
 #define VP_PROVIDER_SENTINELS_H
 
@@ -11,6 +11,7 @@ struct vp_sentinels_wish {
 	bool text;    /* traps will be in the guest's text */
 	bool keys;    /* … and on branches on static keys */
 	bool modules; /* modules that come and go are reported; no sites if this kernel can't be watched */
+	bool maps;    /* what processes map is reported; the same */
 };
 
 /**

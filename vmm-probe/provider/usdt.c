@@ -102,6 +102,8 @@ static const char *asleep(const struct vp_probes *probes, const struct vp_probe 
 	const struct vp_usdt_probe *own = own_of(probe);
 	const char *why = why_not_raised(probes, own);
 
+	if (own->file) /* the probes of processes say it */
+		return NULL;
 	for (uint32_t i = 0; i < own->nplaces; i++) {
 		const struct vp_usdt_place *p = &own->places[i];
 

@@ -110,7 +110,7 @@ static const char *refusal(const struct vp_usdt_probe *own)
 	return NULL;
 }
 
-static const char *why_costly(const struct vp_usdt_place *p)
+const char *vp_usdt_why_costly(const struct vp_usdt_place *p)
 {
 	for (size_t i = 0; i < OT_ARRAY_SIZE(costly); i++)
 		if (!strcmp(costly[i].provider, p->provider) && !strcmp(costly[i].name, p->name))
@@ -136,7 +136,7 @@ static struct ot_err *add_probe(struct making *m, struct vp_usdt_place *places, 
 	*own = (struct vp_usdt_probe){
 		.process = m->reader.process->id,
 		.of_program = m->object->is_program,
-		.costly = why_costly(places),
+		.costly = vp_usdt_why_costly(places),
 		.places = places,
 		.nplaces = (uint32_t)count,
 	};

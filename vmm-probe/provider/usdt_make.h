@@ -21,6 +21,9 @@ struct vp_usdt_probe {
 	uint32_t nplaces;
 };
 
+/** Why no pattern raises the semaphore of the probe that has the place; NULL: one does. */
+const char *vp_usdt_why_costly(const struct vp_usdt_place *place);
+
 /** As vp_provider.is_named. */
 bool vp_usdt_is_named(const struct vp_probes *probes, const char *pattern);
 

@@ -256,6 +256,9 @@ struct ot_err *vp_usdt_place_of_file(const struct vp_usdt_reader *reader, struct
 	if (!*ret)
 		return NULL;
 	place->site.gva = offset;
-	place->semaphore = 0;
+	if (!place->semaphore ||
+	    !vp_elf_offset(&object->elf, place->semaphore - object->bias, 2, &place->semaphore) ||
+	    place->semaphore % 2)
+		place->semaphore = 0;
 	return vp_usdt_args_read(place->text, reader->code, &symbols, reader->exprs, &place->args);
 }

@@ -45,7 +45,8 @@ OT_MUST_CHECK struct ot_err *vp_usdt_places_read(const struct vp_usdt_reader *re
 						 struct vp_pid_object *object, struct vp_usdt_places *ret);
 
 /** Make of @p place, which was read in @p object of reader->process and has a site, that of its file: its
- * site's address is the offset, its arguments are the same in whichever process, and it has no semaphore.
+ * site's address and its semaphore's are offsets, its arguments are the same in whichever process. It has no
+ * semaphore if that is behind the file's own data.
  * *ret false, with the place unchanged: it is not in the file. NO_MEMORY is the only error. */
 OT_MUST_CHECK struct ot_err *vp_usdt_place_of_file(const struct vp_usdt_reader *reader,
 						   struct vp_pid_object *object, struct vp_usdt_place *place,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes stand-ins. A semaphore belongs to a process, and no file has one: the stand-in of a probe with a
- * semaphore fires in the processes in which it is raised, such as those that a traced one has forked.
+ * Makes stand-ins. A semaphore belongs to a process: of a file only its offset is known, by which the engine
+ * raises it where a process maps the file (engine/hit/early.h).
  */
 #include "vmm-probe/provider/usdt_stand_in.h"
 
@@ -115,6 +115,7 @@ static struct ot_err *add(struct vp_probes *probes, const struct vp_usdt_reader 
 	*own = (struct vp_usdt_probe){
 		.file = reader->process->maps.files[object->file].id.mapping,
 		.of_program = object->is_program,
+		.costly = vp_usdt_why_costly(places),
 		.places = places,
 		.nplaces = (uint32_t)count,
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Adds the sentinels that a batch needs: for traps in the guest's text, and for following its modules. */
+/* Adds the sentinels that a batch needs: for traps in the guest's text, and for following its modules and
+ * what its processes map. */
 #include "base/cleanup.h"
 #include "vmm-probe/provider/sentinels.h"
 #include "vmm-probe/session/batch.h"
@@ -30,6 +31,20 @@ static bool changes_text(const struct vp_feed *feed)
 	return false;
 }
 
+/* Are there semaphores that are raised where processes map their file? */
+static bool has_file_semaphores(const struct vp_feed *feed)
+{
+	const struct vp_batch_site *sites = (const void *)feed->batch_sites.data;
+	const struct vp_batch_probe *probes = (const void *)feed->batch_probes.data;
+	size_t n = feed->batch_probes.len / sizeof(*probes);
+
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; probes[i].stands_in && k < probes[i].nsites; k++)
+			if (sites[probes[i].first_site + k].semaphore)
+				return true;
+	return false;
+}
+
 /* Sentinels: entries and exits of the guest's functions that patch its text, or load and unload modules.
  * After all other sites. */
 struct ot_err *vp_batch_sentinel_sites(struct vp_feed *feed, struct vp_batch_probe *bp)
@@ -52,8 +67,9 @@ static bool is_any_wanted(struct vp_feed *feed)
 		.text = !feed->planted.text && traps && (follows || changes_text(feed)),
 		.keys = !feed->planted.keys && traps && has_branches(feed),
 		.modules = follows,
+		.maps = !feed->planted.maps && !traps && has_file_semaphores(feed),
 	};
-	return feed->sentinels.text || feed->sentinels.keys || follows;
+	return feed->sentinels.text || feed->sentinels.keys || follows || feed->sentinels.maps;
 }
 
 struct ot_err *vp_batch_add_sentinels(struct vp_feed *feed)

@@ -109,6 +109,7 @@ struct ot_err *vp_late_enable(struct vp_session *s, struct vp_feed *feed, uint32
 		err = vp_batch_send_retrying(s, &late);
 	if (!err && late.has_work) {
 		feed->sentinels.keys |= late.sentinels.keys;
+		feed->sentinels.maps |= late.sentinels.maps;
 		memcpy(feed->registers, late.registers, sizeof(feed->registers));
 		vp_batch_keep_agents(feed, &late);
 	}

@@ -91,6 +91,7 @@ class Programs:
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/trapping"), os.path.join(HERE, "trapping.c"))
         run("gcc", *FLAGS, "-o", self.path("bin/forging"), os.path.join(HERE, "forging.c"))
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/untouched"), os.path.join(HERE, "untouched.c"))
+        self._add_guards()
         with open(os.path.join(folder, "zeros"), "wb") as f:
             f.truncate(PADDING)
         run("objcopy", "--add-section", f".zeros={f.name}", self.callers, self.path("bin/padded"))
@@ -114,6 +115,16 @@ class Programs:
         self.libc = self.path(f"{LIBRARIES}/libc.so.6")
         shutil.copy(os.path.realpath(libc), self.libc)
         shutil.copy(os.path.realpath(loader), self.path(f"lib64/{os.path.basename(loader)}"))
+
+    def _add_guards(self):
+        """The same probe in each kind of file."""
+        main, guard = (os.path.join(HERE, name) for name in ("guards.c", "guarding.c"))
+        library = self.path(f"{LIBRARIES}/libguarding.so")
+        run("gcc", "-O2", "-shared", "-fPIC", "-Wl,-soname,libguarding.so", "-o", library, guard)
+        for name, words in (("moved", ("-pie", "-fPIE", guard)), ("fixed", ("-no-pie", "-fno-pie", guard)),
+                            ("whole", ("-static", "-no-pie", "-fno-pie", guard)), ("placed", ("-static-pie", "-fPIE", guard)),
+                            ("linked", ("-Wl,--no-as-needed", library)), ("loads", ())):
+            run("gcc", "-O2", "-w", "-o", self.path(f"bin/{name}"), main, *words)
 
     def _add_thrower(self):
         run("gcc", "-O2", "-o", self.path("bin/thrower"), os.path.join(HERE, "thrower.c"))

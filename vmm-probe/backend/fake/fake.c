@@ -301,7 +301,7 @@ bool vp_fake_hit(struct vp_fake *fake, uint32_t vcpu, uint64_t gva)
 	const struct vp_site *site = vp_fake_site(fake, gva);
 	if (site) {
 		count(&fake->vcpus[vcpu], site);
-		if (site->necbs || site->agent)
+		if (site->necbs || site->agent || site->sentinel)
 			vp_engine_hit(fake->engine, vcpu, site, &fake->vcpus[vcpu]);
 	}
 	pthread_rwlock_unlock(&fake->lock);

@@ -115,11 +115,11 @@ void vp_tcg_on_site_with(unsigned int vcpu, void *udata, const uint64_t *state)
 	v->regs.valid = VP_REG_BIT(VP_REG_PC);
 	/* The kernel runs in 64-bit mode, in which the API also returns complete registers. */
 	v->current = ot_likely(state == v->state) ? state : NULL;
-	uint64_t argument = ot_unlikely(site->sentinel) ? vp_tcg_reg(v, VP_REG_ARG0) : 0;
+	bool module = ot_unlikely(site->sentinel) && vp_sentinel_is_module(site->sentinel);
+	uint64_t argument = ot_unlikely(module) ? vp_tcg_reg(v, VP_REG_ARG0) : 0;
 	vp_engine_hit(engine, vcpu, site, v);
-	uint64_t number = ot_unlikely(site->sentinel)
-			      ? vp_engine_module(engine, (enum vp_sentinel)site->sentinel, argument)
-			      : 0;
+	uint64_t number =
+	    ot_unlikely(module) ? vp_engine_module(engine, (enum vp_sentinel)site->sentinel, argument) : 0;
 	v->current = NULL;
 	vp_tcg_leave(v);
 	if (ot_unlikely(number))

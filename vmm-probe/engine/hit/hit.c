@@ -2,9 +2,11 @@
 /* The engine's entry for a hit at a site: its ECBs fire, of each session those that are active. Hit path. */
 #include "vmm-probe/engine/hit/agent.h"
 #include "vmm-probe/engine/hit/args.h"
+#include "vmm-probe/engine/hit/early.h"
 #include "vmm-probe/engine/hit/guard.h"
 #include "vmm-probe/engine/hit/stand_in.h"
 #include "vmm-probe/engine/hit/task.h"
+#include "vmm-probe/engine/hit/walk.h"
 
 /* Is the vCPU at the session's site, and does this probe fire there? All ECBs of a hit are at one place. For
  * most hits of a stand-in the process has its own probe, and the file need not be determined. */
@@ -43,6 +45,18 @@ static void share_task(struct vp_vcpu *me, struct vp_vcpu_session *v)
 		v->running = r;
 }
 
+/* The engine's own: any session of the plan can read the guest. */
+static void note_mapping(const struct vp_site *site, uint32_t vcpu, void *ctx)
+{
+	struct vp_vcpu_session *v = &site->es->vcpus[vcpu];
+
+	if (vp_engine_session_activity(site->es) != VP_ACTIVE)
+		return;
+	vp_firing_begin(v, ctx, site->gva, NULL);
+	vp_early_mapped(v, site->plan, vp_reg(v, VP_REG_ARG0));
+	vp_firing_end(v);
+}
+
 void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx)
 {
 	struct vp_vcpu_session *entered = NULL;
@@ -57,6 +71,8 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 		if (site->agent & VP_AGENT_CALL_MARK)
 			vp_agent_mark(engine);
 	}
+	if (ot_unlikely(site->sentinel == VP_SENTINEL_MAPS))
+		note_mapping(site, vcpu, ctx);
 	uint64_t clock = vp_guard_begin(me);
 	for (uint32_t i = 0; i < site->necbs; i++) {
 		const struct vp_ecb *ecb = site->ecbs[i];

@@ -29,6 +29,7 @@ struct vp_service;
 struct vp_vm_table;
 struct vp_samples;
 struct vp_agent;
+struct vp_early;
 
 /* The data of the running task that was read in the firing in progress. Bits of `known`: */
 enum { VP_RUNNING_TASK = 1, VP_RUNNING_PID = 2, VP_RUNNING_TID = 4, VP_RUNNING_NAME = 8 };
@@ -62,6 +63,7 @@ struct vp_engine {
 	struct vp_vm_table *vm;     /* vm probes in force; NULL: none */
 	struct vp_samples *profile; /* in force; read by the timer thread too; NULL: none */
 	struct vp_agent *agent;     /* of the guest, in use; NULL: none. See agent.h */
+	struct vp_early *early;     /* early.h; NULL: no plan has needed it. It stays */
 	struct vp_service *service;
 };
 

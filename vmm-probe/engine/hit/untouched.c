@@ -67,20 +67,30 @@ static bool is_untouched(const struct vp_vcpu_session *v, uint64_t root, uint64_
 
 /* --- the mapping ------------------------------------------------------------------------------------- */
 
-/* The memory of the running task, if the page table belongs to it. */
-static bool find_mm(struct vp_vcpu_session *v, uint64_t root, uint64_t *ret)
+static bool has_table(struct vp_vcpu_session *v, uint64_t mm, uint64_t root)
 {
-	const struct vp_facts *f = &v->es->facts;
-	enum dif_fault fault = DIF_FAULT_NONE;
 	const uint8_t *table = vp_ram(v, root, PAGE_SIZE);
 	uint64_t pgd;
 
-	*ret = vp_task_field(v, vp_task(v), f->task_mm, 8, &fault);
-	return *ret && table && vp_load_u64(v, *ret + f->mappings.mm_pgd, &pgd) &&
+	return table && vp_load_u64(v, mm + v->es->facts.mappings.mm_pgd, &pgd) &&
 	       vp_kernel_host_now(v->es, pgd) == (uint64_t)(uintptr_t)table;
 }
 
-static bool find_vma(struct vp_vcpu_session *v, uint64_t mm, uint64_t gva, uint64_t *ret)
+/* The memory of the running task, if the page table belongs to it. */
+static bool find_mm(struct vp_vcpu_session *v, uint64_t root, uint64_t *ret)
+{
+	enum dif_fault fault = DIF_FAULT_NONE;
+
+	*ret = vp_task_field(v, vp_task(v), v->es->facts.task_mm, 8, &fault);
+	return *ret && has_table(v, *ret, root);
+}
+
+bool vp_runs_mm(struct vp_vcpu_session *v, uint64_t mm)
+{
+	return has_table(v, mm, vp_reg(v, VP_REG_ROOT) & v->es->facts.user_pgd_mask);
+}
+
+bool vp_find_vma(struct vp_vcpu_session *v, uint64_t mm, uint64_t gva, uint64_t *ret)
 {
 	const struct vp_mapping_facts *f = &v->es->facts.mappings;
 
@@ -163,7 +173,7 @@ static bool find(struct vp_vcpu_session *v, uint64_t root, uint64_t gva, struct 
 	uint64_t mm;
 
 	*ret = (struct place){ 0 };
-	return is_untouched(v, root, gva) && find_mm(v, root, &mm) && find_vma(v, mm, gva, &ret->vma) &&
+	return is_untouched(v, root, gva) && find_mm(v, root, &mm) && vp_find_vma(v, mm, gva, &ret->vma) &&
 	       read_vma(v, gva, ret) && (!ret->file || find_page(v, ret));
 }
 

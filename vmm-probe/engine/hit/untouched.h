@@ -20,4 +20,10 @@ enum vp_untouched {
 enum vp_untouched vp_load_untouched(struct vp_vcpu_session *v, uint64_t root, uint64_t gva, void *dst,
 				    uint64_t len);
 
+/** Is @p mm, a struct mm_struct, the one whose page table the vCPU uses? They differ while the kernel
+ * switches tasks, and where a thread of the kernel's has borrowed one. */
+bool vp_runs_mm(struct vp_vcpu_session *v, uint64_t mm);
+/** The struct vm_area_struct of @p gva in that memory. False: none was found. */
+bool vp_find_vma(struct vp_vcpu_session *v, uint64_t mm, uint64_t gva, uint64_t *ret);
+
 #endif

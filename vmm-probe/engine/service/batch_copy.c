@@ -74,8 +74,9 @@ static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_pa
 	if (!from->length || from->room < from->length || from->room > BYTES_SEEN)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: instruction of %u bytes at %#llx", from->length,
 				  gva);
-	if (from->semaphore || from->trap > VP_SITE_HW || from->sentinel > VP_SENTINEL_MODULE_GOES ||
-	    from->agent > VP_AGENT_CALL_MARK)
+	if (from->semaphore || from->trap > VP_SITE_HW || from->sentinel > VP_SENTINEL_MAPS ||
+	    from->agent > VP_AGENT_CALL_MARK ||
+	    (from->sentinel == VP_SENTINEL_MAPS && es->engine->ops->traps))
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx has an unknown kind", gva);
 	to->gva = from->gva;
 	to->target = from->target;
@@ -103,14 +104,15 @@ static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_pa
 	return NULL;
 }
 
-/* An even address, so that it lies in one page. */
-static struct ot_err *copy_semaphore(const struct vp_engine_session *es, const struct vp_batch_site *from,
-				     struct vp_enabled_site *to)
+/* An even address or offset, so that it lies in one page. */
+static struct ot_err *copy_semaphore(const struct vp_engine_session *es, uint64_t file,
+				     const struct vp_batch_site *from, struct vp_enabled_site *to)
 {
 	if (!from->semaphore)
 		return NULL;
 	if (from->semaphore % 2 ||
-	    !vp_is_in_half(&vp_native_paging, es->facts.levels, from->semaphore, 2, false))
+	    (file ? from->semaphore > INT64_MAX
+		  : !vp_is_in_half(&vp_native_paging, es->facts.levels, from->semaphore, 2, false)))
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: %#llx is no address of a semaphore",
 				  (unsigned long long)from->semaphore);
 	if (!es->engine->ops->exclusive || !es->facts.families.init_task)
@@ -139,24 +141,24 @@ static struct ot_err *check_user_address(const struct vp_engine_session *es, uin
 
 /* A site in a process or a file. Its page may be in memory or not, at any address: a backend compares the
  * bytes whenever it finds the place (vp_plan). */
-static struct ot_err *copy_user_site(const struct vp_engine_session *es, uint64_t file,
+static struct ot_err *copy_user_site(const struct vp_engine_session *es, const struct vp_enabled_probe *probe,
 				     const struct vp_batch_site *from, struct vp_enabled_site *to)
 {
 	uint8_t trap = es->engine->ops->traps ? VP_SITE_HW : VP_SITE_TEXT;
 
 	if (!from->length || from->room < from->length || from->room > BYTES_SEEN || from->owner ||
 	    from->target || from->syscall || from->trap != trap || from->sentinel || from->agent ||
-	    (file && from->semaphore))
+	    (probe->file && from->semaphore && !probe->stands_in))
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx is none in a process",
 				  (unsigned long long)from->gva);
-	OT_TRY(check_user_address(es, file, from));
+	OT_TRY(check_user_address(es, probe->file, from));
 	to->gva = from->gva;
 	to->func_gva = from->gva - from->offset;
 	to->length = from->length;
 	to->room = from->room;
 	to->trap = trap;
 	memcpy(to->bytes, from->bytes, sizeof(to->bytes));
-	return copy_semaphore(es, from, to);
+	return copy_semaphore(es, probe->file, from, to);
 }
 
 static struct ot_err *copy_all_sites(struct vp_engine_session *es, const struct vp_patches *patches,
@@ -170,7 +172,7 @@ static struct ot_err *copy_all_sites(struct vp_engine_session *es, const struct 
 				return ot_err_new(OT_ERR_BAD_DATA, "batch: probes share site %u", at);
 			OT_TRY(copy_site_args(b, &b->probes[i], &p->sites[at], &b->sites[at]));
 			OT_TRY(b->probes[i].process.pid || b->probes[i].file
-				   ? copy_user_site(es, b->probes[i].file, &p->sites[at], &b->sites[at])
+				   ? copy_user_site(es, &b->probes[i], &p->sites[at], &b->sites[at])
 				   : copy_site(es, patches, &p->sites[at], &b->sites[at]));
 			if ((b->probes[i].kind == VP_PROBE_SENTINEL) != (b->sites[at].sentinel != 0))
 				return ot_err_new(OT_ERR_BAD_DATA,

@@ -118,6 +118,7 @@ void vp_engine_destroy(struct vp_engine *engine)
 	ot_guarded_off();
 	pthread_mutex_destroy(&engine->service->modules.lock);
 	free(engine->service->slots.used);
+	free(engine->early);
 	free(engine->vcpus);
 	vp_ram_deinit(engine);
 	free(OT_CONTAINER_OF(engine, struct whole, engine));

@@ -108,6 +108,32 @@ bool vp_family_find(const struct vp_reach *r, const struct vp_batch_process *pro
 	return false;
 }
 
+bool vp_family_of(const struct vp_reach *r, uint64_t file, struct vp_family *ret)
+{
+	uint64_t task = r->at.init_task, mm;
+
+	for (uint32_t i = 0; i < PROCESSES_MAX && next_process(r, &task); i++)
+		if (load_u64(r, task + r->task_mm, &mm) && mm && read_family(r, mm, ret) && ret->file == file)
+			return true;
+	return false;
+}
+
+uint32_t vp_family_files(const struct vp_reach *r, uint64_t *ret, uint32_t max)
+{
+	uint64_t task = r->at.init_task, mm;
+	struct vp_family family;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < PROCESSES_MAX && next_process(r, &task); i++) {
+		if (!load_u64(r, task + r->task_mm, &mm) || !mm || !read_family(r, mm, &family))
+			continue;
+		if (n == max)
+			return n + 1;
+		ret[n++] = family.file;
+	}
+	return n;
+}
+
 /* The memory of @task, if it belongs to the family. */
 static bool read_member(const struct vp_reach *r, uint64_t task, const struct vp_family *family,
 			struct vp_member *ret)

@@ -42,6 +42,13 @@ struct vp_member {
 /** The family of @p process; false: it has ended, or has become another program. */
 bool vp_family_find(const struct vp_reach *r, const struct vp_batch_process *process, struct vp_family *ret);
 
+/** The family whose exec() has opened @p file; false: none has. */
+bool vp_family_of(const struct vp_reach *r, uint64_t file, struct vp_family *ret);
+
+/** The files that exec() has opened for the programs that run now, in any order, some of them several times.
+ * Returns how many; above @p max: there are more than @p ret has room for. */
+uint32_t vp_family_files(const struct vp_reach *r, uint64_t *ret, uint32_t max);
+
 /** Its members, each memory once. Returns how many; above VP_FAMILY_MAX: there are more than @p ret has room
  * for. */
 uint32_t vp_family_members(const struct vp_reach *r, const struct vp_family *family,

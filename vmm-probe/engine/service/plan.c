@@ -267,6 +267,11 @@ struct ot_err *vp_replan(struct vp_engine *engine)
 	OT_TRY(build(engine, &plan));
 	if (!plan)
 		vp_resident_plan(engine, NULL);
+	struct ot_err *unprepared = plan ? vp_early_prepare(engine, plan) : NULL;
+	if (unprepared) {
+		free_plan(plan);
+		return unprepared;
+	}
 	if (plan || engine->service->plan) {
 		struct ot_err *err = engine->ops->install(engine->backend, plan);
 		if (err) {

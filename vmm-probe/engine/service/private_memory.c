@@ -2,25 +2,31 @@
 /* The bound of a session's memory in the VMM's process, from the sizes of its allocations. */
 #include "vmm-probe/engine/wire/private_memory.h"
 
+#include "vmm-probe/engine/hit/early.h"
 #include "vmm-probe/engine/hit/sample.h"
 #include "vmm-probe/engine/hit/vm_event.h"
+#include "vmm-probe/engine/service/early.h"
 #include "vmm-probe/engine/service/engine_session.h"
 #include "vmm-probe/engine/service/semaphores.h"
 
-#define SCRATCH_TOTAL      (64ull << 20) /* of all vCPUs of a session */
-#define SCRATCH_MAX        (4u << 20)    /* of one vCPU of one session */
-#define PAGE               4096ull
-#define CHUNK              32ull /* around each allocation */
+#define SCRATCH_TOTAL (64ull << 20) /* of all vCPUs of a session */
+#define SCRATCH_MAX   (4u << 20)    /* of one vCPU of one session */
+#define PAGE          4096ull
+#define CHUNK         32ull /* around each allocation */
 /* Threads' stacks, the guest's agent, allocators' caches. */
-#define BASE               (1ull << 20)
+#define BASE          (1ull << 20)
 /* More counters than any backend has. */
-#define COUNTERS           65536ull
+#define COUNTERS      65536ull
 /* guard.c's notes of an ECB, and its suspects. */
-#define GUARDED_ECB        64ull
+#define GUARDED_ECB   64ull
 /* Objects that dif_dof_read() makes from DOF, and the steps of their clauses. */
-#define PER_DOF_BYTE       8ull
-#define SORTED             96ull                             /* plan.c's items */
-#define SEMAPHORE          (3 * sizeof(struct vp_semaphore)) /* the list, the next one, copies */
+#define PER_DOF_BYTE  8ull
+#define SORTED        96ull                             /* plan.c's items */
+#define SEMAPHORE     (3 * sizeof(struct vp_semaphore)) /* the list, the next one, copies */
+/* Semaphores that hits raise, and their entries in that list. */
+#define EARLY                                                                            \
+	(sizeof(struct vp_early) + (VP_EARLY_TAKEN_MAX + VP_EARLY_RECORDS) * SEMAPHORE + \
+	 VP_EARLY_FILES_MAX * sizeof(uint64_t))
 /* A guest's code and words for resident probes, which its sessions share, and an account of the words. */
 #define RESIDENT_ROOM      (24ull << 20)
 #define RESIDENT_ACCOUNT   (48ull << 20)
@@ -106,7 +112,7 @@ uint64_t vp_private_memory(const struct vp_msg_open *open, const struct vp_priva
 	uint64_t bytes = sizeof(struct vp_engine_session) + sizeof(struct vp_engine_session_service) +
 			 (parts->program + parts->site_programs) * PER_DOF_BYTE + of_vcpus(open, parts) +
 			 of_probes(open, parts) + of_timed(open, parts) + of_resident(open, parts) +
-			 parts->semaphores * SEMAPHORE + parts->frames;
+			 parts->semaphores * SEMAPHORE + (parts->semaphores ? EARLY : 0) + parts->frames;
 
 	return BASE + bytes + PAGE_TABLES(bytes) + PAGE_TABLES(parts->mapped);
 }

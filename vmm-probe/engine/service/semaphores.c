@@ -7,6 +7,7 @@
 
 #include "base/guarded.h"
 #include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/service/early.h"
 #include "vmm-probe/engine/service/parts.h"
 
 #define STOP_NS      20000000ull /* semaphores of one stop of the guest */
@@ -27,7 +28,7 @@ static int compare(const void *a, const void *b)
 	return 0;
 }
 
-static struct vp_reach reach_of(const struct vp_engine_session *es)
+struct vp_reach vp_semaphores_reach(const struct vp_engine_session *es)
 {
 	const struct vp_facts *f = &es->facts;
 
@@ -53,15 +54,53 @@ static uint32_t count_wanted(const struct vp_engine *engine)
 static void add_wanted(const struct vp_engine *engine, struct vp_semaphore *list, uint32_t *n)
 {
 	vp_each_planned(w, engine)
-		for (uint32_t i = 0; vp_any_in(w.probe) && i < w.probe->nsites; i++) {
+		for (uint32_t i = 0; !w.probe->file && vp_any_in(w.probe) && i < w.probe->nsites; i++) {
 			uint64_t gva = w.batch->sites[w.probe->first_site + i].semaphore;
 
 			if (gva)
 				list[(*n)++] = (struct vp_semaphore){ .process = w.probe->process,
 								      .gva = gva,
-								      .reach = reach_of(w.es),
+								      .reach = vp_semaphores_reach(w.es),
 								      .wanted = true };
 		}
+}
+
+/* A semaphore by its place in a file. */
+struct in_file {
+	uint64_t file, at;
+};
+
+static int compare_in_file(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct in_file)); /* any order */
+}
+
+/* The semaphores that sites in files need: for those in the list that hits have raised. */
+static uint32_t find_in_files(const struct vp_engine *engine, struct in_file *ret)
+{
+	uint32_t n = 0;
+
+	vp_each_planned(w, engine)
+		for (uint32_t i = 0; w.probe->file && vp_any_in(w.probe) && i < w.probe->nsites; i++) {
+			uint64_t at = w.batch->sites[w.probe->first_site + i].semaphore;
+
+			if (at)
+				ret[n++] = (struct in_file){ w.probe->file, at };
+		}
+	qsort(ret, n, sizeof(*ret), compare_in_file);
+	return n;
+}
+
+static void keep_raised(const struct vp_engine *engine, struct vp_semaphore *list, uint32_t n,
+			struct in_file *room)
+{
+	uint32_t nfiles = find_in_files(engine, room);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct in_file at = { list[i].file, list[i].at };
+
+		list[i].wanted = list[i].file && bsearch(&at, room, nfiles, sizeof(at), compare_in_file);
+	}
 }
 
 /* Merge those of one place: its state, and whether it is requested. */
@@ -90,20 +129,23 @@ static bool list_wanted(struct vp_engine *engine)
 	struct vp_semaphores *all = &engine->service->semaphores;
 	uint32_t max = all->n + count_wanted(engine), n = 0;
 	struct vp_semaphore *list;
+	struct in_file *in_files;
 
 	if (!max)
 		return true;
 	list = calloc(max, sizeof(*list));
+	in_files = calloc(max, sizeof(*in_files));
 	if (!all->members)
 		all->members = calloc(VP_FAMILY_MAX, sizeof(*all->members));
-	if (!list || !all->members) {
+	if (!list || !in_files || !all->members) {
 		free(list);
+		free(in_files);
 		return false;
 	}
-	for (uint32_t i = 0; i < all->n; i++) {
-		list[n] = all->list[i];
-		list[n++].wanted = false;
-	}
+	for (; n < all->n; n++)
+		list[n] = all->list[n];
+	keep_raised(engine, list, n, in_files);
+	free(in_files);
 	add_wanted(engine, list, &n);
 	qsort(list, n, sizeof(*list), compare);
 	free(all->list);
@@ -151,6 +193,7 @@ struct pages {
 };
 
 struct change {
+	struct vp_engine *engine;
 	struct vp_semaphores *all;
 	uint32_t next, end;              /* of the list: still to be visited */
 	struct vp_batch_process process; /* whose family … */
@@ -209,7 +252,8 @@ static bool find_family(struct change *c, const struct vp_semaphore *s, struct v
 	return vp_family_find(&s->reach, &s->process, ret);
 }
 
-/* All pages or, if the process's own is not among them, none. */
+/* All pages or, if the process's own is not among them, none. A hit may have raised it since the records were
+ * taken, and none will from now on. */
 static void raise_one(struct change *c, struct vp_semaphore *s)
 {
 	struct vp_family family;
@@ -233,7 +277,9 @@ static void raise_one(struct change *c, struct vp_semaphore *s)
 		return;
 	s->family = family;
 	s->raised = true;
-	add(&c->pages, 1);
+	if (!vp_early_has(c->engine, &s->process, s->gva))
+		add(&c->pages, 1);
+	vp_early_forget(c->engine, &s->process, s->gva);
 }
 
 /* A page that is away is lowered when it is back: without the memory for that it stays raised. */
@@ -318,10 +364,12 @@ void vp_semaphores_update(struct vp_engine *engine)
 	struct vp_semaphores *all = &engine->service->semaphores;
 	struct change *c;
 
+	vp_early_take(engine);
 	if (!list_wanted(engine) || !all->n)
 		return;
 	c = vp_semaphores_are_pending(engine) ? calloc(1, sizeof(*c)) : NULL;
 	if (c) {
+		c->engine = engine;
 		c->all = all;
 		change_all(engine, c);
 		free(c);
@@ -332,7 +380,8 @@ void vp_semaphores_update(struct vp_engine *engine)
 
 void vp_semaphores_retry(struct vp_engine *engine, uint64_t now)
 {
-	if (vp_semaphores_are_pending(engine) && now >= engine->service->semaphores.next_ns)
+	if ((vp_semaphores_are_pending(engine) && now >= engine->service->semaphores.next_ns) ||
+	    vp_early_is_due(engine, now))
 		vp_semaphores_update(engine);
 }
 
@@ -340,6 +389,7 @@ void vp_semaphores_forget(struct vp_engine *engine)
 {
 	struct vp_semaphores *all = &engine->service->semaphores;
 
+	vp_early_clear(engine);
 	free(all->list);
 	free(all->members);
 	*all = (struct vp_semaphores){ 0 };

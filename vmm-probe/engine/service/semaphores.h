@@ -11,12 +11,17 @@
  * none, and each later copy of it is a raised one. Never in a page of a file. Never below 0: a vCPU may have
  * been about to copy the page when it was raised.
  *
+ * In a process that was not read yet, a hit has raised it (early.h), while a session's site in the file
+ * stands in for those of processes.
+ *
  * Service thread.
  */
 #ifndef VP_ENGINE_SERVICE_SEMAPHORES_H
 #define VP_ENGINE_SERVICE_SEMAPHORES_H
 
 #include "vmm-probe/engine/service/family.h"
+
+struct vp_engine_session;
 
 struct vp_semaphore {
 	struct vp_batch_process process;
@@ -25,6 +30,7 @@ struct vp_semaphore {
 			  memory when the others were lowered */
 	struct vp_reach reach;
 	struct vp_family family; /* once it is raised */
+	uint64_t file, at;       /* of one that a hit has raised (early.h): the file, and its offset there */
 	bool wanted;             /* by a site of a planned session */
 	bool raised;
 	bool gone; /* requested, but its process no longer exists */
@@ -41,6 +47,9 @@ struct vp_semaphores {
 /** Raise the semaphores that the sites of the planned sessions request, and lower the rest. Changes that are
  * impossible now (the page is not in memory, the vCPUs could not be stopped) are pending. */
 void vp_semaphores_update(struct vp_engine *engine);
+
+/** The constants for reading the guest of a session. */
+struct vp_reach vp_semaphores_reach(const struct vp_engine_session *es);
 
 /** Is something pending? Then vp_semaphores_retry() is to be called once a second. */
 bool vp_semaphores_are_pending(const struct vp_engine *engine);

@@ -41,8 +41,10 @@ static int poll_timeout(const struct vp_engine *engine)
 		return RETRY_MS;
 	if (engine->guarded)
 		return GUARD_MS;
-	return may_sweep(engine) || vp_semaphores_are_pending(engine) || vp_ram_is_watched(engine) ? SWEEP_MS
-												   : -1;
+	if (may_sweep(engine) || vp_semaphores_are_pending(engine) || vp_early_is_used(engine) ||
+	    vp_ram_is_watched(engine))
+		return SWEEP_MS;
+	return -1;
 }
 
 /* Periodic work, independent of requests. */

@@ -10,6 +10,7 @@
 
 #include "vmm-probe/engine/backend.h"
 #include "vmm-probe/engine/hit/hit_session.h"
+#include "vmm-probe/engine/service/early.h"
 #include "vmm-probe/engine/service/resident.h"
 #include "vmm-probe/engine/service/semaphores.h"
 #include "vmm-probe/engine/service/session.h"
@@ -59,6 +60,7 @@ struct vp_service {
 	uint32_t guest_end; /* enum vp_guest_end to report to the sessions */
 	struct vp_modules_log modules;
 	struct vp_semaphores semaphores;
+	struct vp_early_taking early;
 	struct vp_resident resident;
 };
 

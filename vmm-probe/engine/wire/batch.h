@@ -48,6 +48,10 @@ enum vp_sentinel {
 	/* In functions whose first parameter, still in its register there, is a struct module: */
 	VP_SENTINEL_MODULE_COMES, /* its text and tables are complete, its initialisation has not begun */
 	VP_SENTINEL_MODULE_GOES,  /* its memory is about to be freed. An ENTER too */
+	/* In a function whose first parameter, still in its register there, is a struct vm_area_struct: a
+	 * mapping that the running process has just made or changed. For semaphores in files; only where the
+	 * backend changes no text. */
+	VP_SENTINEL_MAPS,
 };
 
 /* A function that the guest's agent calls to notify the host (guest-agent/agent_abi.h). */
@@ -216,8 +220,9 @@ struct vp_batch_site {
 	uint8_t pad2;
 	uint32_t raw, program; /* 1 + index of a clause of the batch's DOF; 0: none. Only with VP_ARGS_SITE */
 	/* Only in a process: address of a static probe's semaphore, a 16-bit number without which the program
-	 * skips the place. The engine keeps it raised while the site is in its plan. 0: there is none, or it
-	 * must not be raised */
+	 * skips the place. The engine keeps it raised while the site is in its plan. In a file, and of a
+	 * probe that stands in: its offset in the file; the engine raises it where processes map that, if the
+	 * batch or an earlier one has a VP_SENTINEL_MAPS. 0: there is none, or it must not be raised */
 	uint64_t semaphore;
 };
 
