@@ -2,7 +2,6 @@
 /* Linux's address families, for inet_ntop() and struct sockaddr; types of addresses by other systems' names. */
 typedef uint32_t ipaddr_t;
 typedef uint32_t in_addr_t;
-typedef struct in6_addr in6_addr_t;
 
 inline int AF_UNSPEC = 0;
 inline int AF_UNIX = 1;

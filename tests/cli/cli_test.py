@@ -646,13 +646,6 @@ class Ending(Case):
         for value, status in ((0, 0), (1, 1), (255, 255), (256, 0), (-1, 255), (0x1234, 0x34)):
             self.assertEqual(self.run_it("-qn", f"BEGIN {{ exit({value}); }}")[0], status)
 
-    def test_library_that_cannot_be(self):
-        """A library whose dependency is missing is passed over, and so is what depends on it."""
-        self.write("b.d", "#pragma D depends_on module nonesuch\ninline int bar = 1;\n")
-        self.write("a.d", "#pragma D depends_on library b.d\ninline int foo = bar;\n")
-        self.expect(("-L", self.dir, "-e", "-n", "BEGIN"), out="", err="")
-        self.assertEqual(self.run_it("-L", self.dir, "-e", "-n", "BEGIN { trace(foo); }")[0], 1)
-
     def test_equal_faults_are_counted(self):
         """A line for the first, then one with a number: 40 in one wake-up, and what is left at the end."""
         program = "tick-5ms { n++; } tick-5ms /n <= 40/ { trace(*(int *)n); } tick-5ms /n == 40/ { exit(0); }"

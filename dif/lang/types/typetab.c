@@ -199,7 +199,10 @@ static struct dif_type *weak_typedef(struct dif_compiler *c, const char *name)
 	};
 	static const struct {
 		const char *name, *tag;
-	} structs[] = { { "kmutex_t", "mutex" }, { "krwlock_t", "rw_semaphore" }, { "mblk_t", "msgb" } };
+	} structs[] = { { "kmutex_t", "mutex" },
+			{ "krwlock_t", "rw_semaphore" },
+			{ "mblk_t", "msgb" },
+			{ "in6_addr_t", "in6_addr" } };
 
 	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
 		if (!strcmp(names[i].name, name))

@@ -28,5 +28,10 @@ BEGIN
 
 BEGIN
 {
+	printf("%d %d\n", sizeof(in6_addr_t *), (uintptr_t)(in6_addr_t *)8);
+}
+
+BEGIN
+{
 	exit(0);
 }
