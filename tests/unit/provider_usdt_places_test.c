@@ -96,13 +96,30 @@ static bool read_page(void *arg, uint64_t index, uint8_t *dst)
 	return true;
 }
 
+static size_t room(size_t bytes)
+{
+	size_t size = 64;
+
+	while (size < bytes)
+		size *= 2;
+	return size;
+}
+
+/* @p with room for @more bytes behind @used. It doubles: a sanitizer's realloc() always copies. */
+static void *with_room(void *p, size_t used, size_t more)
+{
+	if (!p || room(used) < used + more)
+		p = realloc(p, room(used + more));
+	assert_non_null(p);
+	return p;
+}
+
 static void add_symbol(struct world *w, const char *name, uint64_t addr, uint64_t size, uint8_t type)
 {
 	struct vp_elf_symbols *s = &w->object.symbols;
 
-	s->items = realloc(s->items, (s->count + 1) * sizeof(*s->items));
-	s->names = realloc(s->names, s->names_len + strlen(name) + 1);
-	assert_true(s->items && s->names);
+	s->items = with_room(s->items, s->count * sizeof(*s->items), sizeof(*s->items));
+	s->names = with_room(s->names, s->names_len, strlen(name) + 1);
 	memcpy(s->names + s->names_len, name, strlen(name) + 1);
 	s->items[s->count++] = (struct vp_elf_symbol){
 		.addr = addr, .size = size, .name = (uint32_t)s->names_len, .type = type
