@@ -356,7 +356,7 @@ class Refused(Case):
         self.assertEqual(client.seen("os.v1.mine")[:1], [])
 
 
-class Mergers(Case):
+class Collected(Case):
     """What a command line with mergers may ask, and whom. What they do is merge_test.py's."""
 
     def fails(self, status, reason, *args):
@@ -386,13 +386,6 @@ class Mergers(Case):
         self.fleet.know({"h1": host.key, "m1": self.fleet.key("m1")})
         self.fails(1, "merger m1 does not answer", "-x", "fleetmergers=m1", "-g", "h1/none")
         self.assertNotIn("fleet: allowed", host.log())
-
-    def test_no_merger(self):
-        """A daemon that serves guests does not merge."""
-        other = self.fleet.host("h2", {"alice": ALL})
-        self.fleet.host("h1", {"alice": ALL})
-        self.fails(1, "merger h2: refused: ", "-x", "fleetmergers=h2", "-g", "h1/none")
-        self.assertRegex(other.log(), r'fleet: refused: .*asks=merge')
 
 
 class Hostile(Case):
