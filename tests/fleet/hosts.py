@@ -2,6 +2,7 @@
 """Hosts of a fleet on this machine: a nats-server, keys, an outsight-serve for each host; and a client of NATS's protocol of the
 tests' own, which listens to what goes by and sends what it likes."""
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.parse
 
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
@@ -37,22 +39,26 @@ def free_port():
 
 
 class Broker:
-    """The distribution's nats-server on a port of an address of this machine."""
+    """The distribution's nats-server on a port of an address of this machine: the one that it takes first, which it has again when it
+    is started again. What it listens at it writes to a file in @folder."""
 
-    def __init__(self, address):
-        self.address = address
-        self.port = free_port()
+    def __init__(self, address, folder):
+        self.address, self.folder, self.port = address, folder, -1
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen([NATS, "-a", self.address, "-p", str(self.port)], stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen([NATS, "-a", self.address, "-p", str(self.port), "--ports_file_dir", self.folder],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        path = os.path.join(self.folder, f"{os.path.basename(NATS)}_{self.process.pid}.ports")
 
-        def answers():
-            with contextlib.suppress(OSError), socket.create_connection((self.address, self.port), 1) as s:
-                return s.recv(4) == b"INFO"
+        def listens():
+            if self.process.poll() is not None:
+                raise AssertionError(f"nats-server ended with {self.process.returncode}")
+            with contextlib.suppress(FileNotFoundError, ValueError), open(path, encoding="ascii") as f:
+                self.port = urllib.parse.urlsplit(json.load(f)["nats"][0]).port
+                return True
             return False
-        wait_until(answers, "nats-server listens")
+        wait_until(listens, "nats-server listens")
 
     def kill(self):
         self.process.kill()
@@ -179,7 +185,7 @@ class Fleet:
         self.outsight = outsight
         self.serve = os.path.join(os.path.dirname(outsight), "outsight-serve")
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-fleet-")
-        self.broker = Broker(address)
+        self.broker = Broker(address, self.dir.name)
         self.hosts = []
         self.keys = {}
 
