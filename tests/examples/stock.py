@@ -376,6 +376,7 @@ class Stock(Questions, Examples):
         out = self.done(line)
         self.assertEqual([what in text for text in (without, out)], [True, False], without + out)
 
+    @only_full
     @truth("outsight -g web01 -n 'sdt:sched::sched_switch { @[args[1]->comm] = count(); }'")
     def test_switched_from(self, example):
         self.check_switches(example)

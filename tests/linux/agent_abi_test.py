@@ -181,7 +181,7 @@ class AgentAbi(AgentScenario):
         self.agent.own()
         catalogue = self.agent.catalogue()
         with self.vm.load():
-            for round_number in range(rounds(2, 10)):
+            for round_number in range(rounds(1, 10)):
                 self.write_garbage(rng, catalogue)
                 self.agent.put(self.agent.control + ga.GENERATION, "I", 0x1000 + round_number)
                 self.agent.wait(lambda n=round_number: self.agent.header()["applied"] == 0x1000 + n, "the agent to read it")

@@ -8,7 +8,7 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.program_scenario import StaticProbes
-from lib.scenario import main
+from lib.scenario import main, only_full
 
 FOLDER = "/tmp/forged"
 
@@ -37,6 +37,7 @@ class Forged(StaticProbes):
         self.assertEqual(found, {str(pid): str(self.times)}, trace.story())
         return trace.errors
 
+    @only_full
     def test_sparse(self):
         """Forty files of 4 GiB with nothing in them, and no word of where their notes are: a million pages each that are not there
         are neither looked at one by one nor paid for. Where the host is so busy that this process's share of CPU time does not

@@ -92,6 +92,7 @@ class Frames(ProgramScenario):
             self.assertEqual(program_frames(stack)[0], name, stack)
             self.assertIn(" (<module>)" if "in_thread" not in stack else " (in_thread)", program_frames(stack)[-1])
 
+    @only_full
     def test_samples(self):
         """Wherever it is: its callers' lines, and in which line it can be."""
         pid = self.start("40")

@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.guest import cache_dir
 from lib.pace import LIMIT
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -61,6 +61,7 @@ class Library(Scenario):
             self.assertLess(time.monotonic(), end, said)
             list(session.records(seconds=0.1))
 
+    @only_full
     def test_joining(self):
         """A guest that starts while the session runs, and that its pattern means, joins it; one that ends leaves it."""
         said = []

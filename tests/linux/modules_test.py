@@ -13,7 +13,7 @@ from lib.pace import rounds
 from lib.scenario import Scenario, main, only_full
 from lib.shared_guest import TROUBLE
 
-LOADS = rounds(5, 50)
+LOADS = rounds(2, 50)
 BEAT = "/sys/module/pulse/parameters/"
 LATE = re.compile(r"dtrace: (\d+) module loads? not seen from the beginning")
 

@@ -9,7 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.pace import rounds
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 from lib.truth import agree
 from providers_net_test import LOOPBACKS, table
 
@@ -67,6 +67,7 @@ class Sctp(Scenario):
                 self.assertEqual(status, 0, out + err)
                 self.assertEqual(tuple(re.findall(r"args\[\d\]: (.*)", out)), types, out)
 
+    @only_full
     def test_before_the_module(self):
         """The probes are listed, with what they lack. By its name it is the first."""
         with self.guest() as guest:
@@ -108,6 +109,7 @@ class Sctp(Scenario):
         self.assertGreater(seen["send", "association"], 0, trace.story())
         self.assertGreater(seen["receive", "association"], 0, trace.story())
 
+    @only_full
     def test_states(self):
         """Each association goes from state to state as the last change said, from closed to closed."""
         n = rounds(3, 30)

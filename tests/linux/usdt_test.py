@@ -101,6 +101,7 @@ class Usdt(StaticProbes):
         self.assertEqual(sorted(map(tuple, re.findall(r"(?m)^ +(\d+) +(\d+)$", trace.out))),
                          sorted((str(pid), str(2 * self.times)) for pid in pids.values()), trace.story())
 
+    @only_full
     def test_later(self):
         """Programs that begin during the session, one by exec() of a shell; -Z waits for the first one."""
         trace = self.outsight.trace(self.vm, "probed*:::registers { @n[pid] = count(); } tick-4hz { printa(@n); }", "-Z")
