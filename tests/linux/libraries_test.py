@@ -7,7 +7,7 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed, numbers
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 
 
 def translated(kind, value, *members):
@@ -81,6 +81,7 @@ class Tasks(Scenario):
         for wrong in ("else", "wrong kind", "wrong state"):
             self.assertNotIn(wrong, counts, trace.story())
 
+    @only_full
     def test_cpus(self):
         """curcpu, a run queue's CPU and another task's are the guest's numbers; a per-CPU variable is this CPU's."""
         program = ('syscall::getppid:entry /execname == "getppid_loop"/ { @wrong = sum(curcpu->cpu_id != cpu || QUEUE.cpu != cpu || '
@@ -183,6 +184,7 @@ class Network(Scenario):
         ends = f"127.0.0.1:7777 127.0.0.1:{client}"
         self.assertIn(f"S {ends} state-syn-received state-established", trace.lines, trace.story())
 
+    @only_full
     def test_datagram(self):
         """UDP and IPv6: ports, lengths, addresses."""
         skb = "(struct sk_buff *)arg0"

@@ -69,6 +69,7 @@ class Modules(Scenario):
             self.assertEqual(total, beats, trace.story())
         self.assert_unharmed()
 
+    @only_full
     def test_globs(self):
         """A clause that has probes at the start gets those of the module too, each with an id of its own."""
         trace = self.outsight.trace(self.vm, 'fbt::pulse_b*:entry, fbt::__x64_sys_getppid:entry { @[probefunc] = count(); }',

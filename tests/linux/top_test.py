@@ -76,6 +76,7 @@ class Top(Scenario):
             top.press("q", "q")
             top.wait_for("1 guest,")
 
+    @only_full
     def test_counted_inside(self):
         """System calls of the guest and of its processes, after a "y" each; they end with the "e" that follows."""
         with self.guest() as guest, self.looping(guest), self.top(guest) as top:
