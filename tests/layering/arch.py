@@ -30,6 +30,7 @@ PATTERNS = {
     "opcodes": r"\b0x(?:cc|c3|e8|e9)u?\b",
     "Linux on x86": r"__x64_|__ia32_|\borig_ax\b|\bcpuinfo_x86\b|\bdo_syscall_64\b|\bEM_X86_64\b|0xffffffff[8c]0000000|i386:x86-64",
 }
+ANY = re.compile("|".join(f"(?:{pattern})" for pattern in PATTERNS.values()))
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*', re.S)
 
 
@@ -39,6 +40,8 @@ def without_comments(text):
 
 
 def hits(text):
+    if not ANY.search(text):  # most files have none, in comments neither
+        return
     for number, line in enumerate(without_comments(text).split("\n"), 1):
         for what, pattern in PATTERNS.items():
             m = re.search(pattern, line)

@@ -42,7 +42,8 @@ def read(*parts):
 
 def missing_checks(cell, code):
     for name in re.findall(r"\b([a-z]\w+)\(\)", cell):
-        if not any(re.search(rf"(?m)^\w[^;=]*\b{name}\([^;]*$", text) for text in code.values()):
+        # a search for the word alone is a hundred times faster, and most files do not have it
+        if not any(f"{name}(" in text and re.search(rf"(?m)^\w[^;=]*\b{name}\([^;]*$", text) for text in code.values()):
             yield f"there is no function {name}()"
     for path in re.findall(r"[\w-]+/[\w/-]+\.[ch]\b", cell):
         if path not in code and f"vmm-probe/{path}" not in code:
