@@ -72,6 +72,7 @@ class Forged(StaticProbes):
         self.assertEqual(len(errors), 1, errors)
         self.assertRegex(errors[0], f"^{re.escape(reading)}{limit}{re.escape(missing)}$")
 
+    @only_full
     def test_symbols(self):
         """Tables of symbols of 3 GiB in which nothing is: a function's name, and who looks for functions in all processes, cost
         what they may, and a line."""

@@ -9,7 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.guest import image_dir
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 from lib.truth import Truth, agree
 
 STAT, LSEEK = "syscalls/sys_exit_newfstatat", "syscalls/sys_enter_lseek"
@@ -95,6 +95,7 @@ class Inlined(Scenario):
             self.assertTrue(lacking)
             self.assertTrue(all(0 < int(n) < int(of) for n, of in lacking), lacking)
 
+    @only_full
     def test_all(self):
         """Most functions have their probe; of the others -lv says why not."""
         with self.guest() as guest:
@@ -106,6 +107,7 @@ class Inlined(Scenario):
         known = "initialisation code|too often|two copies|not all of its copies|no instruction|in no function"
         self.assertEqual([reason for reason in refused if not re.search(known, reason)], [])
 
+    @only_full
     def test_messages(self):
         """Without the file, with one that has no debugging information, and with another kernel's."""
         with self.guest() as guest:

@@ -8,7 +8,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed
 from lib.pace import rounds
-from lib.scenario import Scenario, main
+from lib.scenario import Scenario, main, only_full
 
 # What is described, and the function of the probe that it is here.
 HERE = (("syscall::exece:entry", "execve"), ("syscall::rexit:entry", "exit_group"), ("syscall::stat64:entry", "newstat"),
@@ -59,6 +59,7 @@ class Published(Scenario):
         seen = keyed(trace.out)
         self.assertEqual([seen.get(name) for name in ("theirs", "ours", "both", "ended")], [5] * 4, trace.story())
 
+    @only_full
     def test_refused(self):
         """What is not there is refused with what there is instead; the variables that are named have the guest's values."""
         with self.guest() as guest:
@@ -77,6 +78,7 @@ class Published(Scenario):
         self.assertAlmostEqual(free, int(known["MemFree"].split()[0]), delta=total / 10)
         self.assertAlmostEqual(threads, running, delta=20)
 
+    @only_full
     def test_paths(self):
         """A path that is read of openat's first argument is an error, and what is wrong is said once."""
         program = ('syscall::open*:entry /execname == "cat"/ { @[copyinstr(arg0)] = count(); } '

@@ -130,6 +130,7 @@ class Runtimes(StaticProbes):
         self.assertEqual(sorted(set(listed)), sorted(set(counts) | set(numbered)))
         self.assertIn("\nwanted 0\n", self.work_once(one))
 
+    @only_full
     def test_node(self):
         """An argument that is a text behind a pointer of the program's."""
         one = self.start(program="erlang")

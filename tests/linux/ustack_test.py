@@ -77,6 +77,7 @@ class Stacks(StaticProbes):
         return next((bias + start for start, size, _ in symbols(self.programs.sorting)
                      if start <= address - bias < start + size), 0)
 
+    @only_full
     def test_samples(self):
         """Wherever it is interrupted, in code of its own or of the C library, its stack goes up to _start."""
         busy = self.start_idle("sorting 4000", "busy")

@@ -135,6 +135,7 @@ class Flame(Scenario):
 
 
 class Run(Scenario):
+    @only_full
     def test_boots_traces_and_stops(self):
         """outsight run: boots a guest, traces it as soon as its kernel can be read, and ends it. The guest's init
         makes system calls for as long as it lives, so it does not matter when tracing begins."""
