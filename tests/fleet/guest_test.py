@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A worker of a fleet with the small guest on /dev/kvm: guest_test.py OUTSIGHT SMALL-GUEST [Class.test…]."""
+import concurrent.futures
 import os
 import struct
 import sys
@@ -10,7 +11,7 @@ import unittest.mock
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "kvm"))
 # pylint: disable=wrong-import-position
-from small_guest import CALLS, GUEST, OUTSIGHT, ROUND, TRAPPED, GuestTest, Vm, elf_text, limit, main
+from small_guest import CALLS, GUEST, OUTSIGHT, RESTS, ROUND, TRAPPED, GuestTest, Vm, elf_text, limit, main
 import protocol
 
 SERVE = os.path.join(os.path.dirname(OUTSIGHT), "outsight-serve")
@@ -18,6 +19,9 @@ EXACT = (("maxcost", "0"),)
 
 
 class FleetTest(GuestTest):
+    def vm(self, cpus, extra=RESTS):
+        return super().vm(cpus, extra)
+
     def worker(self, **env):
         worker = protocol.Worker(SERVE, {"OUTSIGHT_FLEET_VMLINUX": GUEST, **env})
         self.addCleanup(worker.close)
@@ -215,7 +219,7 @@ class Pattern(FleetTest):
 
     def named(self, name):
         # without the option --socket, which small_guest.py gives its monitors
-        vm = Vm(1, "input=1 end=0", told=True, name=name, prefix=("bash", "-c", 'exec "$0" "${@:1:8}" "${@:11}"'))
+        vm = Vm(1, f"input=1 end=0 {RESTS}", told=True, name=name, prefix=("bash", "-c", 'exec "$0" "${@:1:8}" "${@:11}"'))
         self.addCleanup(vm.close)
         vm.socket = os.path.join(self.folder, "outsight", f"{vm.process.pid}.sock")
         return vm
@@ -229,7 +233,11 @@ class Pattern(FleetTest):
         self.assertEqual(sorted(g[:5] for g in worker.all("GUEST")), [(0, "wg1", 1, 0, ""), (1, "wg2", 1, 0, "")])
         worker.start()
         self.until(worker, {"wg1", "wg2"})
-        vms.append(self.named("wg3"))
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            joining = thread.submit(self.named, "wg3")
+            while not joining.done():
+                worker.poll()  # a lease may be shorter than a busy host takes to start a guest
+        vms.append(joining.result())
         self.until(worker, {"wg1", "wg2", "wg3"})
         self.assertIn((2, "wg3", 1, 0, ""), [g[:5] for g in worker.all("GUEST")])
         vms[0].tell(b"e")

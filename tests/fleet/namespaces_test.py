@@ -11,7 +11,7 @@ import time
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "kvm"))
 # pylint: disable=wrong-import-position
 import network
-from small_guest import CALLS, GUEST, MANY, OUTSIGHT, TRAPPED, GuestTest, Vm, elf_text, limit, main
+from small_guest import CALLS, GUEST, MANY, OUTSIGHT, RESTS, TRAPPED, GuestTest, Vm, elf_text, limit, main
 from hosts import wait_until
 from places import PlacesTest, reason_to_skip
 
@@ -30,7 +30,7 @@ class HostsTest(PlacesTest, GuestTest):
     outsight, vmlinux = OUTSIGHT, GUEST
 
     def guest(self, host, name, kernel=GUEST):
-        vm = Vm(CPUS, name=name, kernel=kernel, popen=self.places[host].popen)
+        vm = Vm(CPUS, RESTS, name=name, kernel=kernel, popen=self.places[host].popen)
         self.addCleanup(vm.close)
         return vm
 

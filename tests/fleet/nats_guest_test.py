@@ -10,7 +10,7 @@ import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "kvm"))
 # pylint: disable=wrong-import-position
-from small_guest import CALLS, GUEST, OUTSIGHT, TRAPPED, VMM, GuestTest, elf_text, limit, main
+from small_guest import CALLS, GUEST, OUTSIGHT, RESTS, TRAPPED, VMM, GuestTest, elf_text, limit, main
 from hosts import NO_NATS, Fleet, wait_until
 from relay import Relay
 
@@ -28,7 +28,7 @@ class Vm:
         env = {**os.environ, "XDG_RUNTIME_DIR": folder}
         os.makedirs(os.path.join(folder, "outsight"), mode=0o700, exist_ok=True)
         self.process = subprocess.Popen([VMM, "--kernel", GUEST, "--smp", str(CPUS), "--memory", "64", "--name", name, "--append",
-                                         f"cpus={CPUS} calls={CALLS}", "--console", self.console], env=env, stdin=subprocess.DEVNULL,
+                                         f"cpus={CPUS} calls={CALLS} {RESTS}", "--console", self.console], env=env, stdin=subprocess.DEVNULL,
                                         stderr=subprocess.PIPE)
         wait_until(lambda: "READY" in self.text_of_console() or self.process.poll() is not None, self.text_of_console)
 
@@ -124,7 +124,7 @@ class Guests(GuestTest):
         seen = set()
         while len(seen) < 2:
             line = process.stdout.readline()
-            self.assertTrue(line, process.stderr.read)
+            self.assertTrue(line, line or process.communicate()[1])
             seen.add(line)
         self.assertEqual(seen, {"h1/a1 round_end\n", "h2/b1 round_end\n"})
         process.send_signal(signal.SIGINT)

@@ -13,7 +13,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "kvm"))
 # pylint: disable=wrong-import-position
-from small_guest import CALLS, GUEST, OUTSIGHT, TRAPPED, GuestTest, Vm, elf_text, limit, main
+from small_guest import CALLS, GUEST, OUTSIGHT, RESTS, TRAPPED, GuestTest, Vm, elf_text, limit, main
 
 SERVE = os.path.join(os.path.dirname(OUTSIGHT), "outsight-serve")
 NOTES = re.compile(r"(?m)^dtrace: .*: (no types|no modules|not every vCPU).*\n")
@@ -33,7 +33,7 @@ class Fleet(GuestTest):
     def vms(self, cpus=1):
         vms = []
         for name in ("web01", "web02"):
-            vms.append(Vm(cpus, name=name))
+            vms.append(Vm(cpus, RESTS, name=name))
             self.addCleanup(vms[-1].close)
         return vms
 

@@ -8,7 +8,7 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "kvm"))
 # pylint: disable=wrong-import-position
-from small_guest import CALLS, GUEST, OUTSIGHT, TRAPPED, GuestTest, elf_text, limit, main
+from small_guest import CALLS, GUEST, OUTSIGHT, RESTS, TRAPPED, GuestTest, elf_text, limit, main
 from hosts import wait_until
 from sshd import Sshd, served, why_not
 
@@ -26,7 +26,7 @@ class Ssh(GuestTest):
 
     def test_counts(self):
         """Each call of a round, once, through what ssh makes of the stream."""
-        vm = self.vm(2)
+        vm = self.vm(2, RESTS)
         done = subprocess.run(self.command(vm, "BEGIN { on = 0; } fbt::round_begin:entry { on = 1; } "
                                            "fbt::probed_*:entry /on/ { @[probefunc] = count(); } fbt::round_end:entry /on/ { exit(7); }"),
                               capture_output=True, text=True, stdin=subprocess.DEVNULL, env=self.sshd.env(), timeout=limit(120), check=False)
@@ -38,7 +38,7 @@ class Ssh(GuestTest):
 
     def test_dropped(self):
         """The connection breaks: the host is lost, with what ssh says of it, and takes its probes out."""
-        vm = self.vm(2)
+        vm = self.vm(2, RESTS)
         process = subprocess.Popen(self.command(vm, "fbt::probed_*:entry { @ = count(); }"), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.sshd.env())
         self.addCleanup(process.communicate)

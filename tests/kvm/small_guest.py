@@ -22,6 +22,8 @@ MANY = os.path.join(os.path.dirname(GUEST), "many-guest")
 VMM = os.path.join(os.path.dirname(OUTSIGHT), "outsight-vmm")
 FUNCTIONS = ("nop", "endbr", "push", "push1", "load", "flags", "frame", "tail")
 CALLS = 50
+# For tests that wait for something else than its rounds: it leaves the host its CPUs for 2 ms after each.
+RESTS = "rest=2000000"
 
 
 def doctor():

@@ -14,6 +14,7 @@
  *   await=1   they count from the one that finds the text of round_end() changed: it has a probe; until that
  *             one's end probed_nop()'s second argument is 6, and then 7
  *   keys=N    how often a round that patches turns a static key on and off (2)
+ *   rest=N    after a round each vCPU halts for N ns, so that the host has its CPU meanwhile (0: it goes on)
  *   input=1   it ends also after the round in which a byte comes on its serial port
  *   end=N     how: 0 powers off, 1 resets, 2 has a triple fault, 3 spins with interrupts off, 4 does what
  *             an emulating KVM can't, then powers off
@@ -31,6 +32,9 @@
 #define APIC_ICR   0x300
 #define APIC_ICR2  0x310
 #define APIC_SVR   0xf0
+#define REST       0x41 /* its vector */
+#define PIC_MASK   0x21
+#define PIC_MASK2  0xa1
 #define TRAMPOLINE 0x8000ull
 #define CMDLINE    0x228
 
@@ -38,7 +42,7 @@
 const char linux_banner[] __attribute__((used)) = "Linux version 0.1.0-small (outsight) #1 SMP\n";
 
 extern uint8_t trampoline[], trampoline_end[];
-extern void vector_bp(void), vector_other(void);
+extern void vector_bp(void), vector_rest(void), vector_other(void);
 extern uint64_t probed_nop(uint64_t, uint64_t), probed_endbr(uint64_t), probed_push(uint64_t);
 extern uint64_t probed_push1(uint64_t), probed_load(uint64_t), probed_flags(uint64_t), probed_frame(uint64_t);
 extern uint64_t probed_tail(uint64_t);
@@ -53,7 +57,7 @@ uint64_t ap_stack;
 volatile uint32_t bp_count;
 static volatile uint32_t online, arrived, generation;
 uint64_t cpus = 1, calls = 100, rounds, key_times;
-static uint64_t io, ports, step, trace, timer, input;
+static uint64_t io, ports, step, trace, timer, input, rest;
 static volatile uint64_t await;
 static volatile bool stopped;
 
@@ -296,6 +300,13 @@ static void write_ports(void)
 		}
 }
 
+/* Interrupts are off but for this instruction, which also one that has come already ends. */
+static void halt_for_rest(void)
+{
+	apic_timer(REST, (uint32_t)rest);
+	__asm__ volatile("sti; hlt; cli" : : : "memory");
+}
+
 static void run(uint32_t cpu)
 {
 	if (percpu_setup)
@@ -332,6 +343,8 @@ static void run(uint32_t cpu)
 			break;
 		if (await && !end_await(cpu))
 			n = 0;
+		if (rest)
+			halt_for_rest();
 	}
 }
 
@@ -379,9 +392,15 @@ void guest_main(const uint8_t *zero_page)
 	timer = option(line, "timer", 0);
 	input = option(line, "input", 0);
 	await = option(line, "await", 0);
+	rest = option(line, "rest", 0);
 	for (unsigned i = 0; i < 256; i++)
 		set_gate(i, vector_other);
 	set_gate(3, vector_bp);
+	set_gate(REST, vector_rest);
+	if (rest) { /* firmware may have left the old chips on, whose vectors are exceptions' */
+		outb(PIC_MASK, 0xff);
+		outb(PIC_MASK2, 0xff);
+	}
 	apic_write(APIC_SVR, 0x1ff);
 	for (uint64_t i = 0; i < (uint64_t)(trampoline_end - trampoline); i++)
 		((volatile uint8_t *)TRAMPOLINE)[i] = trampoline[i];

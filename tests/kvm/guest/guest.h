@@ -7,10 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define APIC     0xfee00000ull
-#define COM1     0x3f8
-#define MAX_CPUS 16
-#define noinline __attribute__((noinline, noclone, used))
+#define APIC         0xfee00000ull
+#define APIC_TIMER   0x320
+#define APIC_INITIAL 0x380
+#define APIC_DIVIDE  0x3e0
+#define COM1         0x3f8
+#define MAX_CPUS     16
+#define noinline     __attribute__((noinline, noclone, used))
 
 extern uint8_t stacks[]; /* a page for each vCPU */
 extern volatile uint32_t bp_count;
@@ -38,6 +41,15 @@ static inline uint8_t inb(uint16_t port)
 static inline void apic_write(unsigned reg, uint32_t v)
 {
 	*(volatile uint32_t *)(APIC + reg) = v;
+}
+
+/** After so many ns, under KVM and QEMU, this vCPU's local APIC sends it @p vector, which may have flags of
+ * the timer's entry. */
+static inline void apic_timer(uint32_t vector, uint32_t count)
+{
+	apic_write(APIC_DIVIDE, 0xb); /* by 1 */
+	apic_write(APIC_TIMER, vector);
+	apic_write(APIC_INITIAL, count);
 }
 
 /* stepped.c */

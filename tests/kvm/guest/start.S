@@ -161,9 +161,15 @@ ap_high:
 	jmp	3b
 
 	/* Exceptions: #BP counts, anything else ends the guest with its number. */
-	.globl	vector_bp, vector_other
+	.globl	vector_bp, vector_rest, vector_other
 vector_bp:
 	lock incl bp_count
+	iretq
+vector_rest:
+	pushq	%rax
+	movl	$0xfee000b0, %eax	/* the local APIC's end of interrupt */
+	movl	$0, (%rax)
+	popq	%rax
 	iretq
 vector_other:
 	pushq	%rdi

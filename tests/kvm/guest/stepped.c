@@ -2,20 +2,17 @@
 /* The rounds of stepped.S, and what they need of the machine: pages that come and go, GS, a timer. */
 #include "guest.h"
 
-#define LAZY         0xffffffffa0000000ull /* a page for each vCPU, mapped when it is first touched */
-#define READ_ONLY    (LAZY + 64 * 4096)    /* the same pages, read-only until the first store */
-#define PRESENT      1u
-#define WRITABLE     2u
-#define NOBODYS      0xfee01000ull /* in the page directory's 2 MiB of the local APIC, where no device is */
-#define MSR_GS_BASE  0xc0000101u
-#define CR4_SMAP     (1ull << 21)
-#define CR0_WP       (1ull << 16)
-#define APIC_EOI     0xb0
-#define APIC_TIMER   0x320
-#define APIC_DIVIDE  0x3e0
-#define APIC_INITIAL 0x380
-#define TIMER        0x40
-#define WORDS        5
+#define LAZY        0xffffffffa0000000ull /* a page for each vCPU, mapped when it is first touched */
+#define READ_ONLY   (LAZY + 64 * 4096)    /* the same pages, read-only until the first store */
+#define PRESENT     1u
+#define WRITABLE    2u
+#define NOBODYS     0xfee01000ull /* in the page directory's 2 MiB of the local APIC, where no device is */
+#define MSR_GS_BASE 0xc0000101u
+#define CR4_SMAP    (1ull << 21)
+#define CR0_WP      (1ull << 16)
+#define APIC_EOI    0xb0
+#define TIMER       0x40
+#define WORDS       5
 
 extern uint64_t lazy_table[512];
 extern void vector_pf(void), vector_db(void), vector_timer(void);
@@ -115,9 +112,7 @@ void stepped_setup(uint32_t cpu)
 
 void timer_setup(uint32_t count)
 {
-	apic_write(APIC_DIVIDE, 0xb);
-	apic_write(APIC_TIMER, TIMER | 1 << 17); /* periodic */
-	apic_write(APIC_INITIAL, count);
+	apic_timer(TIMER | 1 << 17 /* periodic */, count);
 	__asm__ volatile("sti");
 }
 
