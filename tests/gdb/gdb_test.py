@@ -234,7 +234,7 @@ class Gdb(unittest.TestCase):
 
     def test_counts(self):
         """Entries and returns of all shapes, on one vCPU and on several that hit at once."""
-        for cpus in rounds((1, 4), (1, 2, 4)):
+        for cpus in rounds((2,), (1, 2, 4)):
             with self.subTest(cpus=cpus):
                 vm = self.vm(cpus).ready()
                 for _ in range(rounds(1, 2)):
