@@ -23,6 +23,7 @@ QEMU = "qemu-system-x86_64"
 SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
 FUNCTIONS = ("nop", "endbr", "push", "push1", "load", "flags", "frame", "tail")
 CALLS = 50
+RESTS = "rest=2000000"  # as small_guest.py of tests/kvm has it
 MIB = 64
 # One round: every function CALLS times on each vCPU.
 ROUND = "fbt::round_begin:entry { on = arg0; } %s fbt::round_end:entry /on/ { exit(0); }"

@@ -14,14 +14,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 # pylint: disable=wrong-import-position
 import qemu
 from lib.pace import limit
-from qemu import ALL, GUEST, OUTSIGHT, counts_of, round_counts
+from qemu import ALL, GUEST, OUTSIGHT, RESTS, counts_of, round_counts
 
 LOAD = "fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"
 XML = """<domain type='kvm'>
   <name>{name}</name>
   <memory unit='MiB'>64</memory>
   <vcpu>2</vcpu>
-  <os><type arch='x86_64' machine='pc'>hvm</type><kernel>{kernel}</kernel><cmdline>cpus=2 calls=50</cmdline></os>
+  <os><type arch='x86_64' machine='pc'>hvm</type><kernel>{kernel}</kernel><cmdline>cpus=2 calls=50 {rests}</cmdline></os>
   <features><acpi/><apic/></features>
   <cpu mode='custom' match='exact' check='none'><model fallback='forbid'>kvm64</model></cpu>
   <on_reboot>restart</on_reboot>
@@ -44,7 +44,7 @@ class Kvm(unittest.TestCase):
 
     def xml(self, name):
         self.console = self.daemon.path(f"{name}.console")
-        return XML.format(name=name, kernel=self.kernel, console=self.console)
+        return XML.format(name=name, kernel=self.kernel, console=self.console, rests=RESTS)
 
     def write(self, xml):
         with open(self.daemon.path("domain.xml"), "w", encoding="utf-8") as f:
