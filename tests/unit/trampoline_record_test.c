@@ -85,6 +85,32 @@ static void test_full_ring(void **state)
 	tf_destroy(m);
 }
 
+/* Where the task's name is unknown, what does not ask for it is recorded all the same. */
+static void test_nameless(void **state)
+{
+	struct tf_machine *m = tf_create();
+	struct tf_case *c = calloc(1, sizeof(*c));
+	static const char none[GA_COMM];
+	struct tf_regs regs = { .flags = 0 };
+	(void)state;
+
+	m->facts.task_comm = VP_NO_OFFSET;
+	tf_case_traced(c, NULL, "ldgs " ARG0 " 1; ret 1");
+	fx_no_error(tf_compile(m, &c->clause, 1, VP_ARGS_FBT_ENTRY));
+	assert_int_equal(m->t.nrecords, 1);
+	memset(tf_ring(m, 0)->records[0].comm, 'x', GA_COMM);
+	regs.r[VP_RDI] = 77;
+	tf_hit_checked(m, &regs);
+	assert_int_equal(tf_ring(m, 0)->records[0].seq, 1);
+	assert_int_equal(tf_ring(m, 0)->records[0].args[0], 77);
+	assert_memory_equal(tf_ring(m, 0)->records[0].comm, none, GA_COMM);
+	tf_case_traced(c, NULL, "ldgs " EXECNAME " 1; ret 1");
+	c->value.obj.ret = (struct dif_rtype){ .kind = DIF_TYPE_STRING, .flags = DIF_TF_BYREF };
+	fx_error(tf_compile(m, &c->clause, 1, VP_ARGS_FBT_ENTRY), OT_ERR_UNSUPPORTED, "execname");
+	free(c);
+	tf_destroy(m);
+}
+
 /* --- exits ----------------------------------------------------------------------------------- */
 
 static void test_exits(void **state)
@@ -131,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_full_ring),
+		cmocka_unit_test(test_nameless),
 		cmocka_unit_test(test_exits),
 	};
 

@@ -47,15 +47,23 @@ void vp_tramp_land(struct vp_tramp_maker *m, uint32_t first)
 
 /* The present state of a trampoline. */
 struct end {
-	uint32_t nops, ncells, data_used;
+	uint32_t nops, ncells, nrecords, data_used;
 	bool full;
 };
+
+static struct end end_of(const struct vp_tramp_maker *m)
+{
+	const struct vp_trampoline *t = m->out;
+
+	return (struct end){ t->nops, t->ncells, t->nrecords, t->data_used, m->full };
+}
 
 /* As it was before a way of doing the actions was tried. */
 static void begin_again(struct vp_tramp_maker *m, const struct end *before)
 {
 	m->out->nops = before->nops;
 	m->out->ncells = before->ncells;
+	m->out->nrecords = before->nrecords;
 	m->out->data_used = before->data_used;
 	m->out->table.nwords = 0;
 	m->full = before->full;
@@ -83,7 +91,7 @@ static struct ot_err *words_or_record(struct vp_tramp_maker *m)
 	uint32_t first = m->out->nops;
 
 	OT_TRY(vp_tramp_predicate(m, VP_TRAMP_EQUAL));
-	const struct end before = { m->out->nops, m->out->ncells, m->out->data_used, m->full };
+	const struct end before = end_of(m);
 	struct ot_err *err = vp_tramp_words(m);
 	try_instead(m, vp_tramp_record, &before, true, &err);
 	if (!err)
@@ -125,7 +133,7 @@ static struct ot_err *with_records(struct vp_tramp_maker *m)
 /* Words if possible, else a table of keys, else records, if there is a ring for them. */
 static struct ot_err *in_place(struct vp_tramp_maker *m)
 {
-	const struct end before = { m->out->nops, m->out->ncells, m->out->data_used, m->full };
+	const struct end before = end_of(m);
 	struct ot_err *err = all_words(m);
 
 	try_instead(m, vp_tramp_keyed, &before, false, &err);
@@ -161,7 +169,7 @@ static struct ot_err *filter(struct vp_tramp_maker *m)
 static struct ot_err *filter_or(struct vp_tramp_maker *m, uint32_t data_used, struct ot_err *why)
 {
 	m->full = false;
-	m->out->nops = m->out->ncells = 0;
+	m->out->nops = m->out->ncells = m->out->nrecords = 0;
 	m->out->table.nwords = 0;
 	m->out->data_used = data_used;
 	for (uint32_t i = 0; i < m->site->nclauses; i++)
@@ -192,7 +200,7 @@ struct ot_err *vp_trampoline_compile(const struct vp_tramp_guest *guest, const s
 {
 	struct vp_tramp_maker m = { .guest = guest, .site = site, .out = ret };
 
-	ret->nops = ret->ncells = 0;
+	ret->nops = ret->ncells = ret->nrecords = 0;
 	ret->table = (struct vp_tramp_table){ 0 };
 	ret->data_used = data_used;
 	ret->exits = false;

@@ -17,6 +17,7 @@
 /* What the clause's actions read; bit n of `args`: argn. */
 struct wants {
 	uint32_t args;
+	bool name;
 };
 
 static struct ot_err *want_arg(const struct vp_tramp_maker *m, uint64_t n, struct wants *w)
@@ -34,6 +35,9 @@ static struct ot_err *want_builtin(const struct vp_tramp_maker *m, uint32_t id, 
 	if (id >= DIF_VAR_arg0 && id <= DIF_VAR_arg9)
 		return want_arg(m, id - DIF_VAR_arg0, w);
 	switch (id) {
+	case DIF_VAR_execname:
+		w->name = true;
+		return NULL;
 	case DIF_VAR_curthread:
 	case DIF_VAR_timestamp:
 	case DIF_VAR_walltimestamp:
@@ -46,7 +50,6 @@ static struct ot_err *want_builtin(const struct vp_tramp_maker *m, uint32_t id, 
 	case DIF_VAR_probename:
 	case DIF_VAR_pid:
 	case DIF_VAR_tid:
-	case DIF_VAR_execname:
 	case DIF_VAR_cpu:
 	case DIF_VAR_vcpu:
 	case DIF_VAR_guest:
@@ -159,15 +162,23 @@ static void store_number(struct vp_tramp_maker *m, int32_t disp, uint32_t offset
 	store(m, known ? VP_TRAMP_STORE_TASK : VP_TRAMP_STORE_CONST, disp, 4, known ? offset : 0);
 }
 
+static bool has_name(const struct vp_facts *facts)
+{
+	return facts->task_comm != VP_NO_OFFSET && facts->task_comm_size == GA_COMM;
+}
+
+/* All of it is stored, as ERROR's clauses may read it too: what is unknown is 0 and "". */
 static void store_task(struct vp_tramp_maker *m)
 {
 	const struct vp_facts *facts = m->guest->facts;
+	bool named = has_name(facts);
 
 	store(m, VP_TRAMP_STORE_CURRENT, AT(task), 8, 0);
 	store_number(m, AT(pid), facts->task_pid);
 	store_number(m, AT(tgid), facts->task_tgid);
 	for (uint32_t i = 0; i < GA_COMM; i += 8)
-		store(m, VP_TRAMP_STORE_TASK, AT(comm) + (int32_t)i, 8, facts->task_comm + i);
+		store(m, named ? VP_TRAMP_STORE_TASK : VP_TRAMP_STORE_CONST, AT(comm) + (int32_t)i, 8,
+		      named ? facts->task_comm + i : 0);
 }
 
 static void store_args(struct vp_tramp_maker *m, uint32_t nargs)
@@ -185,10 +196,10 @@ struct ot_err *vp_tramp_record(struct vp_tramp_maker *m)
 
 	if (!m->guest->world.ring.count)
 		return REFUSED("a record, where there is no ring");
-	if (m->guest->facts->task_comm == VP_NO_OFFSET || m->guest->facts->task_comm_size != GA_COMM)
-		return REFUSED("execname, whose place or size is not as expected");
 	for (uint32_t i = 0; i < c->nactions; i++)
 		OT_TRY(want_action(m, &c->actions[i], &w));
+	if (w.name && !has_name(m->guest->facts))
+		return REFUSED("execname, whose place or size is not as expected");
 	vp_tramp_add(m, VP_TRAMP_RESERVE)->target = VP_TRAMP_SKIP;
 	store(m, VP_TRAMP_STORE_TIME, AT(tsc), 8, 0);
 	store_task(m);
@@ -197,5 +208,6 @@ struct ot_err *vp_tramp_record(struct vp_tramp_maker *m)
 	store(m, VP_TRAMP_STORE_CONST, AT(cpu), 4, 0); /* the ring determines which */
 	store_args(m, w.args ? 32 - (uint32_t)__builtin_clz(w.args) : 0);
 	store(m, VP_TRAMP_PUBLISH, AT(seq), 8, 0);
+	m->out->nrecords++;
 	return NULL;
 }

@@ -94,6 +94,7 @@ struct vp_trampoline {
 	uint32_t ncells;
 	struct vp_tramp_table table;
 	uint32_t data_used;     /* bytes of data in use, from 0 on */
+	uint32_t nrecords;      /* clauses that write a record */
 	bool exits;             /* it is a filter in front of an exit */
 	char why[VP_TRAMP_WHY]; /* … and why it has to exit */
 };
