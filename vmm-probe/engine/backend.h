@@ -89,6 +89,10 @@ struct vp_backend_resident {
 			       struct vp_resident_room *ret);
 	/* Within exclusive(): registers of each vCPU; how many were filled. */
 	uint32_t (*regs)(void *backend, struct vp_regs *regs, uint32_t max);
+	/* The time-stamp counter that a vCPU's guest reads, while the vCPU is outside the guest: on its
+	 * thread, or within exclusive(). False: it can't be read. May make a system call, so the engine does
+	 * not ask for it at a hit. NULL: unsupported. */
+	bool (*counter)(void *backend, uint32_t vcpu, uint64_t *ret);
 };
 
 /* Guest RAM as it is at one time. */

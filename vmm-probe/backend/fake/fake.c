@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "vmm-probe/backend/fake/internal.h"
 
 /* --- the ops table ----------------------------------------------------------------------------- */
@@ -158,9 +159,17 @@ static uint32_t fake_resident_regs(void *backend, struct vp_regs *regs, uint32_t
 	return fake_snapshot(backend, regs, max);
 }
 
+static bool fake_resident_counter(void *backend, uint32_t vcpu, uint64_t *ret)
+{
+	(void)backend;
+	*ret = vp_fake_counter(vcpu, ot_now_ns());
+	return true;
+}
+
 static const struct vp_backend_resident fake_resident = {
 	.open = fake_resident_open,
 	.regs = fake_resident_regs,
+	.counter = fake_resident_counter,
 };
 
 static const struct vp_backend_ops fake_ops = {

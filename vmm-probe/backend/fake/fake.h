@@ -73,6 +73,12 @@ void *vp_fake_ctx(struct vp_fake *fake, uint32_t vcpu);
 /** Take a sample now if one was requested; true if so. */
 bool vp_fake_sample(struct vp_fake *fake, uint32_t vcpu);
 
+/** The vCPU's time-stamp counter at that moment of the host's clock. */
+static inline uint64_t vp_fake_counter(uint32_t vcpu, uint64_t ns)
+{
+	return 3 * ns + 1000000007ull * vcpu;
+}
+
 /** The vCPU's statistic "ticks". */
 void vp_fake_set_ticks(struct vp_fake *fake, uint32_t vcpu, uint64_t value);
 /** The @p i-th counter of the plan in force overflows, and did so @p missed times before; false: there is

@@ -163,6 +163,7 @@ static const struct vp_backend_traps kvm_traps = {
 static const struct vp_backend_resident kvm_resident = {
 	.open = vp_kvm_resident_open,
 	.regs = vp_kvm_held_regs,
+	.counter = vp_kvm_resident_counter,
 };
 
 static const struct vp_backend_vm kvm_vm = {

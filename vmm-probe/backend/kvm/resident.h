@@ -38,6 +38,8 @@ OT_MUST_CHECK struct ot_err *vp_kvm_resident_open(void *backend, const struct vp
 						  struct vp_resident_room *ret);
 /** Remove @p r's slots from the VM and free its memory, whoever uses it. */
 void vp_kvm_resident_free(struct vp_kvm_resident *r);
+/** As the backend operation. resident_clock.c */
+bool vp_kvm_resident_counter(void *backend, uint32_t vcpu, uint64_t *ret);
 /** No vCPU runs any more. */
 void vp_kvm_resident_deinit(struct vp_kvm *kvm);
 
