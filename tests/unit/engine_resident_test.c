@@ -681,22 +681,14 @@ static void one_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_in_place),
-		cmocka_unit_test(counts_while_active),
-		cmocka_unit_test(extremes_and_sums),
-		cmocka_unit_test(filters),
-		cmocka_unit_test(trapped),
-		cmocka_unit_test(room_ends),
-		cmocka_unit_test(shared_words),
-		cmocka_unit_test(damaged_facts),
-		cmocka_unit_test(not_asked),
-		cmocka_unit_test(one_cpu),
-		cmocka_unit_test(learns_keys),
-		cmocka_unit_test(learns_names),
-		cmocka_unit_test(learns_several),
-		cmocka_unit_test(shared_tables),
-		cmocka_unit_test(tables_end),
-		cmocka_unit_test(room_is_given_back),
+		cmocka_unit_test(counts_in_place),   cmocka_unit_test(counts_while_active),
+		cmocka_unit_test(extremes_and_sums), cmocka_unit_test(filters),
+		cmocka_unit_test(trapped),           cmocka_unit_test(room_ends),
+		cmocka_unit_test(shared_words),      cmocka_unit_test(damaged_facts),
+		cmocka_unit_test(not_asked),         cmocka_unit_test(one_cpu),
+		cmocka_unit_test(learns_keys),       cmocka_unit_test(learns_names),
+		cmocka_unit_test(learns_several),    cmocka_unit_test(shared_tables),
+		cmocka_unit_test(tables_end),        cmocka_unit_test(room_is_given_back),
 		cmocka_unit_test(saved_by_itself),
 	};
 

@@ -122,11 +122,13 @@ static enum vp_step_result do_exit(struct vp_vcpu_session *v, const struct vp_st
 {
 	struct vp_engine_session *es = v->es;
 	uint32_t active = VP_ACTIVE;
-	uint64_t status;
+	uint64_t status, none = 0;
 
 	*f = dif_vm_eval(&v->vm, step->action->object, &status);
 	if (*f != DIF_FAULT_NONE)
 		return VP_STEP_FAULT;
+	__atomic_compare_exchange_n(&es->exited_ns, &none, vp_clause_time(v), false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_RELAXED);
 	bool won = __atomic_compare_exchange_n(&es->activity, &active, VP_DRAINING, false, __ATOMIC_ACQ_REL,
 					       __ATOMIC_ACQUIRE);
 	if (!won && v->ctx && !v->exited)

@@ -86,7 +86,7 @@ void vp_put_keys(struct vp_vcpu_session *v, const struct dif_agg_layout *agg)
 static uint64_t *look_up(struct vp_vcpu_session *v, const struct vp_step *step, struct dif_aggtab *tab)
 {
 	const struct dif_action *a = step->action;
-	const uint32_t id = v->event ? a->aggid | VP_AGG_INSIDE : a->aggid;
+	const uint32_t id = vp_seen_inside(v) ? a->aggid | VP_AGG_INSIDE : a->aggid;
 	struct vp_half *half = &v->status->aggregation[v->half];
 	size_t before = tab->used;
 
@@ -103,7 +103,7 @@ static uint64_t *look_up(struct vp_vcpu_session *v, const struct vp_step *step, 
 /* An event inside the guest has an entry of its own, which is looked up. */
 static uint64_t *find_single(struct vp_vcpu_session *v, const struct vp_step *step, struct dif_aggtab *tab)
 {
-	if (v->event)
+	if (vp_seen_inside(v))
 		return look_up(v, step, tab);
 	uint64_t **known = &tab->single[step->single - 1];
 	if (ot_unlikely(!*known))
@@ -136,7 +136,7 @@ static bool is_key(const struct vp_vcpu_session *v, const struct dif_agg_recent 
 static uint64_t *find_by_words(struct vp_vcpu_session *v, const struct vp_step *step, struct dif_aggtab *tab)
 {
 	/* Events inside the guest have other entries: the lowest bit of a pointer is free to mark them. */
-	uint64_t owner = (uintptr_t)step->agg | (v->event != NULL);
+	uint64_t owner = (uintptr_t)step->agg | vp_seen_inside(v);
 	struct dif_agg_recent *r = place_of(v, tab, owner, step->nwords);
 
 	if (ot_likely(is_key(v, r, owner, step->nwords)))

@@ -223,7 +223,7 @@ static int op_string(void *env, uint32_t id, char *dst, uint32_t cap)
 	case DIF_VAR_guest:
 		return copy_string(v->es->facts.guest_name, dst, cap);
 	case DIF_VAR_view:
-		return copy_string(v->event ? "inside" : "outside", dst, cap);
+		return copy_string(vp_seen_inside(v) ? "inside" : "outside", dst, cap);
 	case DIF_VAR_errprov:
 	case DIF_VAR_errmod:
 	case DIF_VAR_errfunc:

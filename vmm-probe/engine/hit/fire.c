@@ -44,6 +44,7 @@ void vp_firing_begin(struct vp_vcpu_session *v, void *ctx, uint64_t gva, const u
 	v->site_gva = gva;
 	v->fired_args = args;
 	v->event = NULL;
+	v->resident = false;
 	v->at = NULL;
 	v->known = NULL;
 	v->nknown = 0;
@@ -181,13 +182,14 @@ static bool condition(struct vp_vcpu_session *v)
 	return false;
 }
 
-/* True: continue with the actions. */
+/* True: continue with the actions. A resident probe has tested its predicate, of values that may have changed
+ * since; those of ERROR's clauses are tested here. */
 static bool predicate(struct vp_vcpu_session *v)
 {
 	const struct dif_object *obj = v->ecb->clause->source->predicate;
 	uint64_t value;
 
-	if (!obj)
+	if (!obj || (v->resident && !v->in_error))
 		return true;
 	enum dif_fault f = dif_vm_eval(&v->vm, obj, &value);
 	if (f != DIF_FAULT_NONE) {

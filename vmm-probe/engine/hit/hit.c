@@ -4,6 +4,7 @@
 #include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/early.h"
 #include "vmm-probe/engine/hit/guard.h"
+#include "vmm-probe/engine/hit/records.h"
 #include "vmm-probe/engine/hit/stand_in.h"
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/walk.h"
@@ -71,6 +72,7 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 		if (site->agent & VP_AGENT_CALL_MARK)
 			vp_agent_mark(engine);
 	}
+	vp_records_drain(engine, vcpu, false); /* those precede it too */
 	if (ot_unlikely(site->sentinel == VP_SENTINEL_MAPS))
 		note_mapping(site, vcpu, ctx);
 	uint64_t clock = vp_guard_begin(me);
@@ -154,5 +156,6 @@ void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu)
 		return;
 	vp_vcpu_enter(&engine->vcpus[vcpu]);
 	vp_agent_drain(engine, vcpu, false);
+	vp_records_drain(engine, vcpu, true);
 	vp_vcpu_leave(&engine->vcpus[vcpu]);
 }

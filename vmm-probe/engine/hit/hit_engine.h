@@ -4,6 +4,7 @@
  *
  *   engine ─┬─ vcpus[]     sequence words: odd while that vCPU is in a probe
  *           ├─ vm, profile, agent   tables of probes without a site, published by the service thread
+ *           ├─ records              what resident probes have written
  *           └─ service     all that only the service thread uses
  *
  * Threads. A vCPU thread touches its own vp_vcpu and vp_vcpu_session, and reads what was published before it
@@ -30,6 +31,7 @@ struct vp_vm_table;
 struct vp_samples;
 struct vp_agent;
 struct vp_early;
+struct vp_records;
 
 /* The data of the running task that was read in the firing in progress. Bits of `known`: */
 enum { VP_RUNNING_TASK = 1, VP_RUNNING_PID = 2, VP_RUNNING_TID = 4, VP_RUNNING_NAME = 8 };
@@ -64,6 +66,7 @@ struct vp_engine {
 	struct vp_samples *profile; /* in force; read by the timer thread too; NULL: none */
 	struct vp_agent *agent;     /* of the guest, in use; NULL: none. See agent.h */
 	struct vp_early *early;     /* early.h; NULL: no plan has needed it. It stays */
+	struct vp_records *records; /* of resident probes; NULL: none. See records.h */
 	struct vp_service *service;
 };
 

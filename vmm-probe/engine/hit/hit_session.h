@@ -107,8 +107,9 @@ struct vp_vcpu_session {
 	void *ctx;                     /* the backend's; NULL: fired by hand, without registers */
 	uint64_t site_gva;             /* 0: no site */
 	const uint64_t *fired_args;    /* of a probe without site; NULL */
-	const struct ga_record *event; /* of the guest's agent, checked; NULL: the probe fires from outside */
+	const struct ga_record *event; /* of the guest's agent or a resident probe; NULL: it happens now */
 	uint64_t event_ns;             /* … and its time */
+	bool resident; /* … and it is a resident probe's, whose predicate was true when it happened */
 	const struct vp_ecb *ecb;
 	const struct vp_enabled_site *at; /* where the ECB is enabled; NULL: its probe has no site */
 	unsigned level;                   /* of the site program that is being evaluated; 0: none is */
@@ -147,6 +148,7 @@ struct vp_engine_session {
 	uint32_t filled;           /* fill policy: a buffer was full */
 	uint64_t since_ns;         /* time of the start; set before it is active */
 	uint64_t exit_pending;     /* status + 1 of the exit() that won */
+	uint64_t exited_ns;        /* time of the first exit(); atomic, 0: none */
 	uint64_t end_reserve;      /* fill policy: bytes that only END may use */
 	const uint64_t *orc_addrs; /* ascending, unless the sender is hostile */
 	const struct vp_orc_rule *orc_rules;
@@ -161,6 +163,12 @@ struct vp_engine_session {
 	    *spare; /* after the last one, without buffers: the service thread reads and evaluates with it */
 	struct vp_engine_session_service *service;
 };
+
+/* Does the guest's agent report this event, and not the host's view of the guest? */
+static inline bool vp_seen_inside(const struct vp_vcpu_session *v)
+{
+	return v->event && !v->resident;
+}
 
 static inline uint32_t vp_engine_session_activity(const struct vp_engine_session *es)
 {

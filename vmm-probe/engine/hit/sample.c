@@ -5,6 +5,7 @@
 
 #include "vmm-probe/engine/hit/agent.h"
 #include "vmm-probe/engine/hit/guard.h"
+#include "vmm-probe/engine/hit/records.h"
 #include "vmm-probe/engine/hit/walk.h"
 
 /* After vp_firing_begin(). */
@@ -52,6 +53,7 @@ void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx)
 	vp_vcpu_enter(me);
 	const struct vp_samples *p = __atomic_load_n(&engine->profile, __ATOMIC_ACQUIRE);
 	vp_agent_drain(engine, vcpu, p != NULL);
+	vp_records_drain(engine, vcpu, true);
 	uint64_t clock = vp_guard_begin(me);
 	for (uint32_t i = 0; p && i < p->n; i++) {
 		const struct vp_sample_entry *e = &p->entries[i];
@@ -88,6 +90,7 @@ void vp_engine_overflow(struct vp_engine *engine, uint32_t vcpu, const struct vp
 	struct vp_vcpu *me = &engine->vcpus[vcpu];
 	vp_vcpu_enter(me);
 	vp_agent_drain(engine, vcpu, true);
+	vp_records_drain(engine, vcpu, false);
 	uint64_t clock = vp_guard_begin(me);
 	bool fires = is_in_mode(engine, &cpc->event, ctx);
 	for (uint32_t i = 0; i < cpc->nprobes; i++) {

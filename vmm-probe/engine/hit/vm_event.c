@@ -4,6 +4,7 @@
 
 #include "base/search.h"
 #include "vmm-probe/engine/hit/guard.h"
+#include "vmm-probe/engine/hit/records.h"
 
 static uint32_t first_of(const struct vp_vm_table *t, uint32_t event)
 {
@@ -30,6 +31,7 @@ void vp_engine_vm(struct vp_engine *engine, uint32_t vcpu, uint32_t event, const
 	struct vp_vcpu *me = &engine->vcpus[vcpu];
 	vp_vcpu_enter(me);
 	const struct vp_vm_table *t = __atomic_load_n(&engine->vm, __ATOMIC_ACQUIRE);
+	vp_records_drain(engine, vcpu, false);
 	uint64_t clock = vp_guard_begin(me);
 	for (uint32_t i = t ? first_of(t, event) : 0; t && i < t->n && t->entries[i].event == event; i++) {
 		const struct vp_vm_entry *e = &t->entries[i];

@@ -30,7 +30,7 @@
 /* A guest's code and words for resident probes, which its sessions share, and an account of the words. */
 #define RESIDENT_ROOM      (24ull << 20)
 #define RESIDENT_ACCOUNT   (48ull << 20)
-#define RESIDENT_SITE      64ull
+#define RESIDENT_SITE      80ull
 #define PAGE_TABLES(bytes) ((bytes) / 512 + 2 * PAGE)
 
 uint32_t vp_scratch_least(const struct vp_msg_open *open)

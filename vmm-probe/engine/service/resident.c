@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "vmm-probe/engine/service/parts.h"
+#include "vmm-probe/engine/service/records.h"
 #include "vmm-probe/trampoline/trampoline.h"
 
 #define ALIGNMENT          16u /* of code */
@@ -23,6 +24,7 @@ struct vp_resident_site {
 	uint64_t host, gva;
 	uint64_t jump, exit;   /* as in struct vp_site */
 	uint32_t first, necbs; /* in vp_resident.ecbs */
+	bool records;          /* it writes some */
 };
 
 /* --- which sites qualify ---------------------------------------------------------------------------------- */
@@ -103,7 +105,9 @@ static struct vp_tramp_guest guest_of(const struct vp_resident *r, const struct 
 		.data_size = r->room.data_size,
 		.sets_log = VP_TRAMP_SETS_LOG,
 		.world = { .current = (int32_t)f->current_task,
+			   .preempt = (int32_t)f->preempt_count,
 			   .data = r->room.data_gva - r->room.lowest,
+			   .ring = r->ring,
 			   .port = r->room.port },
 	};
 
@@ -137,9 +141,27 @@ static struct ot_err *compile(const struct vp_resident *r, const struct vp_tramp
 		const struct vp_ecb *ecb = site->ecbs[i];
 		if (site->enabled[i]->args != t.args)
 			return ot_err_new(OT_ERR_UNSUPPORTED, "probes with different arguments at one place");
-		clauses[i] = (struct vp_tramp_clause){ ecb->clause->source, ecb->epid, ecb->probe->id, 0 };
+		clauses[i] =
+		    (struct vp_tramp_clause){ ecb->clause->source, ecb->epid, ecb->probe->id, r->slots + i };
 	}
 	return vp_trampoline_compile(guest, &t, data_used, r->compiled);
+}
+
+/* The first site that is exit-free only by records gets the rings made. */
+static struct ot_err *compile_for_ring(struct vp_resident *r, struct vp_tramp_guest *guest,
+				       const struct vp_site *site, uint32_t data_used)
+{
+	struct ot_err *err = compile(r, guest, site, data_used);
+
+	if ((!err && !r->compiled->exits) || r->ring.count ||
+	    !vp_records_layout(r, site->es, &guest->world.ring))
+		return err;
+	ot_err_destroy(err);
+	OT_TRY(compile(r, guest, site, data_used));
+	if (r->compiled->nrecords)
+		return vp_records_open(site->es->engine, site->es, &guest->world.ring);
+	guest->world.ring.count = 0; /* nothing keeps words out of there */
+	return compile(r, guest, site, data_used);
 }
 
 /* Assemble the compiled trampoline behind those that are in the room. */
@@ -199,6 +221,16 @@ static struct ot_err *add_memory(struct vp_resident *r, const struct vp_site *si
 	return NULL;
 }
 
+/* The compiled trampoline's records have slots from r->slots on. */
+static struct ot_err *add_slots(struct vp_resident *r, const struct vp_site *site)
+{
+	if (!r->compiled->nrecords)
+		return NULL;
+	for (uint32_t i = 0; i < site->necbs; i++)
+		site->ecbs[i]->es->service->resident.has_slots = true;
+	return vp_records_add(site->es->engine, site->ecbs, site->necbs);
+}
+
 static struct ot_err *make(struct vp_resident *r, struct vp_site *site)
 {
 	struct vp_tramp_guest guest = guest_of(r, site);
@@ -211,11 +243,12 @@ static struct ot_err *make(struct vp_resident *r, struct vp_site *site)
 		from = vp_resident_table_place(table, &guest.world.keys_from, &guest.world.keys_end);
 	else
 		place_keys(r, site, &guest.world);
-	OT_TRY(compile(r, &guest, site, from));
+	OT_TRY(compile_for_ring(r, &guest, site, from));
 	if (table)
 		vp_resident_table_join(table, site);
 	else if (!again)
 		OT_TRY(add_memory(r, site, shared, from));
+	OT_TRY(add_slots(r, site));
 	return place_code(r, &guest, site);
 }
 
@@ -230,6 +263,7 @@ struct next {
 	const struct vp_plan *plan;
 	const struct vp_engine_session *asked; /* the last one that is_watched() was about, … */
 	bool watched;                          /* … and the answer */
+	bool records;                          /* some site writes them */
 };
 
 static bool is_same(const struct vp_resident *r, const struct vp_resident_site *old,
@@ -250,10 +284,11 @@ static const struct vp_resident_site *find_old(const struct vp_resident *r, stru
 	return is_same(r, &r->sites[n->old], site) ? &r->sites[n->old] : NULL;
 }
 
-static void keep(struct next *n, const struct vp_site *site)
+static void keep(struct next *n, const struct vp_site *site, bool records)
 {
-	n->sites[n->nsites++] =
-	    (struct vp_resident_site){ site->host, site->gva, site->jump, site->exit, n->necbs, site->necbs };
+	n->sites[n->nsites++] = (struct vp_resident_site){ site->host, site->gva,   site->jump, site->exit,
+							   n->necbs,   site->necbs, records };
+	n->records |= records;
 	memcpy(&n->ecbs[n->necbs], site->ecbs, site->necbs * sizeof(*site->ecbs));
 	n->necbs += site->necbs;
 }
@@ -279,13 +314,14 @@ static void note_trapped(const struct vp_site *site, const char *why)
 	}
 }
 
-static void note_resident(const struct vp_site *site)
+static void note_resident(const struct vp_site *site, bool records)
 {
 	for (uint32_t i = 0; i < site->necbs; i++) {
 		struct vp_engine_session_service *s = first_of(site, i);
 		if (!s)
 			continue;
 		s->resident.sites++;
+		s->resident.records += records;
 		s->resident.filters += site->exit != 0;
 	}
 }
@@ -302,6 +338,7 @@ static bool is_watched(struct next *n, const struct vp_engine_session *es)
 static void decide(struct vp_engine *engine, struct next *n, struct vp_site *site)
 {
 	struct vp_resident *r = &engine->service->resident;
+	bool records;
 
 	if (!is_wanted_by_all(site))
 		return note_trapped(site, "its place is no beginning of a function with a nop for tracing");
@@ -313,6 +350,7 @@ static void decide(struct vp_engine *engine, struct next *n, struct vp_site *sit
 	if (old) {
 		site->jump = old->jump;
 		site->exit = old->exit;
+		records = old->records;
 	} else {
 		struct ot_err *err = make(r, site);
 		if (err) {
@@ -320,9 +358,10 @@ static void decide(struct vp_engine *engine, struct next *n, struct vp_site *sit
 			ot_err_destroy(err);
 			return;
 		}
+		records = r->compiled->nrecords != 0;
 	}
-	note_resident(site);
-	keep(n, site);
+	note_resident(site, records);
+	keep(n, site, records);
 }
 
 static bool is_wanted(const struct vp_engine *engine)
@@ -332,7 +371,7 @@ static bool is_wanted(const struct vp_engine *engine)
 	for (uint32_t i = 0; i < engine->service->nsessions; i++) {
 		struct vp_engine_session *es = engine->service->sessions[i];
 		struct vp_engine_session_service *s = es->service;
-		s->resident.sites = s->resident.filters = s->resident.traps = 0;
+		s->resident.sites = s->resident.records = s->resident.filters = s->resident.traps = 0;
 		s->resident.why[0] = '\0';
 		wanted |= s->planned && session_wants(es);
 	}
@@ -362,12 +401,14 @@ void vp_resident_plan(struct vp_engine *engine, struct vp_plan *plan)
 			decide(engine, &n, &plan->sites[i]);
 	}
 	take_over(&engine->service->resident, &n);
+	vp_records_want(engine, n.records);
 }
 
 void vp_resident_deinit(struct vp_engine *engine)
 {
 	const struct next none = { 0 };
 
+	vp_records_close(engine);
 	take_over(&engine->service->resident, &none);
 	free(engine->service->resident.compiled);
 	engine->service->resident.compiled = NULL;
@@ -386,6 +427,8 @@ void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t 
 		return;
 	}
 	n = snprintf(ret, size, "resident probes: %u places", s->resident.sites);
+	if (s->resident.records)
+		n += snprintf(ret + n, size - (size_t)n, ", %u of which write records", s->resident.records);
 	if (s->resident.filters)
 		n += snprintf(ret + n, size - (size_t)n,
 			      ", %u of which exit where a predicate holds, or for a new key",

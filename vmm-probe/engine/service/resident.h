@@ -4,9 +4,10 @@
  * to a trampoline instead of trapping, compiles the trampolines, and collects their counts. The backend owns
  * the memory and plants the jumps (backend.h: struct vp_backend_resident).
  *
- * plan ─────► resident.c compiles a trampoline for each site whose sessions all request it exchange ─►
- * resident_words.c adds the trampolines' counts to the halves
+ *   plan ─────► resident.c         compiles a trampoline for each site whose sessions all request it
+ *   exchange ─► resident_words.c   adds the trampolines' counts to the halves
  *               resident_table.c   … by keys that differ
+ *   visits ───► records.h          records, which fire their clauses on the host
  *
  * A task that was interrupted in a trampoline may resume there at any later time. So no part of the room is
  * used again while any is in use; it fills up, and later sites are trapped. Once nothing uses it and no task
@@ -17,6 +18,7 @@
 #ifndef VP_ENGINE_SERVICE_RESIDENT_H
 #define VP_ENGINE_SERVICE_RESIDENT_H
 
+#include "vmm-probe/arch/trampoline.h"
 #include "vmm-probe/engine/backend.h"
 
 #define VP_RESIDENT_WHY   200u
@@ -25,6 +27,7 @@
 struct dif_clause;
 struct vp_engine_session;
 struct vp_enabled_batch;
+struct vp_records_owner;
 struct vp_resident_site;
 struct vp_resident_table;
 struct vp_site;
@@ -33,11 +36,14 @@ struct vp_trampoline;
 /* One for each engine. */
 struct vp_resident {
 	struct vp_resident_room room;
-	uint64_t kernel;               /* that has the room mapped (vp_engine_session.kernel); 0: none */
-	uint64_t tried;                /* the kernel for which mapping was last tried */
-	char why[VP_RESIDENT_WHY];     /* … and the reason why that failed */
-	uint32_t code_used, data_used; /* bytes; they only grow */
-	uint32_t keys_used;            /* the same, from the code's end down */
+	uint64_t kernel;                  /* that has the room mapped (vp_engine_session.kernel); 0: none */
+	uint64_t tried;                   /* the kernel for which mapping was last tried */
+	char why[VP_RESIDENT_WHY];        /* … and the reason why that failed */
+	uint32_t code_used, data_used;    /* bytes; they only grow */
+	uint32_t keys_used;               /* the same, from the code's end down */
+	struct vp_tramp_ring ring;        /* for records, in each vCPU's data; count 0: there is none yet */
+	uint32_t slots;                   /* of records, in use; it only grows */
+	struct vp_records_owner *records; /* NULL: there are no rings */
 	/* The resident sites of the last plan, by host address; the ECBs of all of them. */
 	struct vp_resident_site *sites;
 	struct vp_ecb **ecbs;
@@ -59,8 +65,10 @@ struct vp_resident_words {
 
 /* A session's. */
 struct vp_resident_session {
-	/* Its sites in the plan: with a trampoline, those of them that may exit, and trapped ones. */
-	uint32_t sites, filters, traps;
+	/* Its sites in the plan: with a trampoline, those of them that write records, those that may exit,
+	 * and trapped ones. */
+	uint32_t sites, records, filters, traps;
+	bool has_slots;            /* some of its ECBs have one */
 	char why[VP_RESIDENT_WHY]; /* the reason why the first trapped one has no trampoline */
 	struct vp_resident_words *words;
 	struct vp_resident_table *tables;
@@ -98,8 +106,8 @@ void vp_resident_begin(struct vp_engine_session *es);
 
 /* --- resident_reclaim.c -------------------------------------------------------------------------- */
 
-/** If half of the room is used, nothing uses it any more and no task of @p es's kernel is in it: reuse it.
- * Holds the vCPUs for some milliseconds, at most eight times. */
+/** If half of the room is used, or @p es asks for larger rings, and nothing uses the room any more and no
+ * task of @p es's kernel is in it: reuse it. Holds the vCPUs for some milliseconds, at most eight times. */
 void vp_resident_reclaim(struct vp_engine_session *es);
 
 /* --- resident_words.c ---------------------------------------------------------------------------- */

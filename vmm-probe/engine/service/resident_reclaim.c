@@ -4,6 +4,7 @@
 
 #include "vmm-probe/engine/room.h"
 #include "vmm-probe/engine/service/parts.h"
+#include "vmm-probe/engine/service/records.h"
 #include "vmm-probe/engine/service/resident.h"
 
 #define TRIES      8u
@@ -39,14 +40,18 @@ static bool is_unused(const struct vp_service *service)
 			return false;
 	for (uint32_t i = 0; i < service->nsessions; i++)
 		if (service->sessions[i]->service->resident.words ||
-		    service->sessions[i]->service->resident.tables)
+		    service->sessions[i]->service->resident.tables ||
+		    service->sessions[i]->service->resident.has_slots)
 			return false;
 	return true;
 }
 
 static bool is_half_full(const struct vp_resident *r)
 {
-	return vp_resident_code_left(r) < r->room.code_size / 2 || r->data_used > r->room.data_size / 2;
+	uint64_t ring = r->ring.count ? r->room.data_size - r->ring.at : 0;
+
+	return vp_resident_code_left(r) < r->room.code_size / 2 ||
+	       r->data_used > (r->room.data_size - ring) / 2;
 }
 
 void vp_resident_reclaim(struct vp_engine_session *es)
@@ -60,8 +65,9 @@ void vp_resident_reclaim(struct vp_engine_session *es)
 				      .from = r->room.code_gva,
 				      .size = r->room.code_size } };
 
-	if (!r->room.code || !is_half_full(r) || !is_unused(engine->service) ||
-	    !vp_room_can_search(&es->facts) || !engine->ops->exclusive || !engine->ops->resident->regs)
+	if (!r->room.code || !(is_half_full(r) || vp_records_would_grow(r, es)) ||
+	    !is_unused(engine->service) || !vp_room_can_search(&es->facts) || !engine->ops->exclusive ||
+	    !engine->ops->resident->regs)
 		return;
 	/* The tasks of a kernel that ran before are gone with it. */
 	for (uint32_t i = 0; i < TRIES && !s.clear; i++) {
@@ -72,7 +78,8 @@ void vp_resident_reclaim(struct vp_engine_session *es)
 	}
 	if (!s.clear)
 		return; /* the room that is left will do, or the next session tries again */
-	r->nsites = 0;  /* of a plan that could not be installed */
+	vp_records_close(engine);
+	r->nsites = 0; /* of a plan that could not be installed */
 	r->code_used = r->keys_used = 0;
 	r->data_used = VP_RESIDENT_FIRST;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "vmm-probe/engine/service/parts.h"
+#include "vmm-probe/engine/service/records.h"
 #include "vmm-probe/engine/service/resident.h"
 #include "vmm-probe/trampoline/trampoline.h"
 
@@ -196,4 +197,5 @@ void vp_resident_free(struct vp_engine_session *es)
 	free_list(es->service->resident.words);
 	es->service->resident.words = NULL;
 	vp_resident_tables_free(es);
+	vp_records_forget(es);
 }

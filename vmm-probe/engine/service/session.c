@@ -4,6 +4,7 @@
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/service/agent.h"
 #include "vmm-probe/engine/service/parts.h"
+#include "vmm-probe/engine/service/records.h"
 
 static void set_activity(struct vp_engine_session *es, enum vp_activity to)
 {
@@ -59,6 +60,8 @@ struct ot_err *vp_engine_session_stop(struct vp_engine_session *es)
 	if (es->activity == VP_INACTIVE || es->activity == VP_STOPPED)
 		return NULL;
 	vp_agent_flush(es->engine);
+	if (es->service->resident.has_slots)
+		vp_records_flush(es->engine);
 	set_activity(es, VP_STOPPED);
 	vp_modules_recount(es->engine);
 	vp_counters_collect(es);
@@ -125,12 +128,18 @@ static void read_patching(const struct vp_engine_session *es, struct vp_patching
 				     now.lost - before->lost + es->service->lost };
 }
 
+/* Before the halves are exchanged: what is drained later is in the next ones. */
+static uint64_t covered_until(const struct vp_engine *engine, uint64_t now)
+{
+	return vp_records_covered(engine, vp_agent_covered(engine, now));
+}
+
 static struct ot_err *answer(struct vp_engine_session *es, bool exchange, struct vp_msg_switch_reply *ret)
 {
 	struct vp_msg_switch_reply reply = {
 		.head = { VP_MSG_SWITCH_REPLY, sizeof(reply) },
 	};
-	uint64_t exit;
+	uint64_t exit, now;
 
 	if (es->engine->service->replan)
 		vp_engine_retry(es->engine);
@@ -138,16 +147,16 @@ static struct ot_err *answer(struct vp_engine_session *es, bool exchange, struct
 		if (es->service->planned)
 			vp_counters_collect(es);
 		vp_spec_poll(es);
-		reply.now_ns = vp_now();
-		vp_buffers_switch(es, reply.now_ns);
+		now = vp_now();
+		reply.now_ns = covered_until(es->engine, now);
+		vp_buffers_switch(es, now);
 		vp_counters_fold(es, false);
 		vp_resident_fold(es, false);
-		vp_spec_clean(es, reply.now_ns);
+		vp_spec_clean(es, now);
 	} else {
-		reply.now_ns = vp_now();
+		reply.now_ns = covered_until(es->engine, vp_now());
 	}
 	read_patching(es, &reply.patching);
-	reply.now_ns = vp_agent_covered(es->engine, reply.now_ns);
 	exit = __atomic_load_n(&es->exit_pending, __ATOMIC_ACQUIRE);
 	reply.exit_called = exit != 0;
 	reply.exit_status = exit ? (uint32_t)(exit - 1) : 0;

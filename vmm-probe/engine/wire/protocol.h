@@ -211,6 +211,7 @@ struct vp_msg_open {
 	uint32_t only_cpu;  /* -x cpu: 1 + the vCPU that clauses fire on; 0: all */
 	uint32_t maxcost; /* -x maxcost: per cent of the vCPUs' time that the session may take; 0: no limit */
 	uint32_t scratch_max; /* limit of a vCPU's scratch space, bytes; 0: by vp_scratch_size() */
+	uint64_t ring_size;   /* of the records of resident probes, for each vCPU, bytes at most; 0: none */
 };
 
 enum {

@@ -34,6 +34,8 @@ struct vp_vcpu_status {
 	uint64_t agent_lost;   /* events for which the guest's agent had no room */
 	uint64_t modules;      /* of vCPU 0: number of the last event that VP_MSG_MODULES reports */
 	uint64_t guest_end;    /* of vCPU 0: enum vp_guest_end; not 0: the engine has stopped the session */
+	uint64_t records_lost; /* hits of resident probes for whose records the ring had no room */
+	uint64_t reserved[7];
 };
 _Static_assert(sizeof(struct vp_vcpu_status) % 64 == 0,
 	       "a vCPU writes to its own status at each hit, and to no cache line of another's");
