@@ -179,6 +179,7 @@ static const struct {
 	[VP_DROP_AGENT] = { "AGENT", "event", " lost in the guest's agent", true },
 	[VP_DROP_MISSED] = { "MISSED", "kprobe hit", " missed by the guest", false },
 	[VP_DROP_REFUSED] = { "REFUSED", "probe", " refused by the guest", false },
+	[VP_DROP_RECORD] = { "RECORD", "record", " of resident probes lost (see -x injectsize)", true },
 	[VP_DROP_SITES] = { "SITES", "probe site", " lost: the guest changed its text there", false },
 	[VP_DROP_MODULES] = { "MODULES", "module load", " not seen from the beginning", false },
 };

@@ -11,17 +11,17 @@
 #include "base/compiler.h"
 
 static const char *const for_host[] = {
-	"aggpercpu",    "aggrate",      "aggsize",       "amin",        "anydefs",     "argref",
-	"bpflog",       "bpflogsize",   "bufpolicy",     "bufresize",   "bufsize",     "cleanrate",
-	"core",         "cpu",          "debug",         "defaultargs", "destructive", "droptags",
-	"dynvarsize",   "empty",        "encoding",      "errtags",     "evaltime",    "inject",
-	"iregs",        "jstackframes", "jstackstrsize", "kdefs",       "knodefs",     "late",
-	"lazyload",     "linkmode",     "linktype",      "lockmem",     "maxcost",     "maxframes",
-	"noattach",     "noerror",      "nolibs",        "noresolve",   "nspec",       "pcapsize",
-	"pgmax",        "preallocate",  "pspec",         "quietresize", "scratchsize", "semaphores",
-	"specsize",     "stackframes",  "statusrate",    "strip",       "strsize",     "switchrate",
-	"temporal",     "trap",         "tregs",         "ttl",         "udefs",       "unodefs",
-	"ustackframes", "version",      "view",          "zdefs",       "zone",
+	"aggpercpu",  "aggrate",      "aggsize",      "amin",          "anydefs",     "argref",
+	"bpflog",     "bpflogsize",   "bufpolicy",    "bufresize",     "bufsize",     "cleanrate",
+	"core",       "cpu",          "debug",        "defaultargs",   "destructive", "droptags",
+	"dynvarsize", "empty",        "encoding",     "errtags",       "evaltime",    "inject",
+	"injectsize", "iregs",        "jstackframes", "jstackstrsize", "kdefs",       "knodefs",
+	"late",       "lazyload",     "linkmode",     "linktype",      "lockmem",     "maxcost",
+	"maxframes",  "noattach",     "noerror",      "nolibs",        "noresolve",   "nspec",
+	"pcapsize",   "pgmax",        "preallocate",  "pspec",         "quietresize", "scratchsize",
+	"semaphores", "specsize",     "stackframes",  "statusrate",    "strip",       "strsize",
+	"switchrate", "temporal",     "trap",         "tregs",         "ttl",         "udefs",
+	"unodefs",    "ustackframes", "version",      "view",          "zdefs",       "zone",
 };
 
 static const char *const for_operator[] = {

@@ -57,6 +57,8 @@ static void sizes_and_rates(void **state)
 	HAS(aggsize, "aggsize", "1m", 1 << 20);
 	HAS(dynvarsize, "dynvarsize", "1g", 1 << 30);
 	HAS(specsize, "specsize", "0x100", 256);
+	assert_int_equal(o.injectsize, 256 << 10);
+	HAS(injectsize, "injectsize", "64k", 65536);
 	HAS(strsize, "strsize", "010", 8);
 	HAS(nspec, "nspec", "4", 4);
 	HAS(stackframes, "stackframes", "5", 5);

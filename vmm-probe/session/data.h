@@ -42,6 +42,7 @@ enum vp_drop_kind {
 	VP_DROP_AGENT,   /* events that did not fit into the agent's rings */
 	VP_DROP_MISSED,  /* hits that the guest's kprobes could not take */
 	VP_DROP_REFUSED, /* probes that the guest's agent could not enable */
+	VP_DROP_RECORD,  /* hits of resident probes for whose records a ring had no room */
 	VP_DROP_SITES,   /* sites that the guest patched over; counted per guest, not per CPU */
 	VP_DROP_MODULES, /* modules that began to run before their probes were planted; the same */
 };

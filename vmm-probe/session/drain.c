@@ -70,6 +70,7 @@ static struct ot_err *report_vcpu(struct vp_session *s, struct vp_feed *feed, ui
 	OT_TRY(report_drop(s, VP_DROP_SPECBUSY, cpu, difference(&seen->spec_busy, &now->spec_busy)));
 	OT_TRY(report_drop(s, VP_DROP_SPECUNAVAIL, cpu, difference(&seen->spec_unavail, &now->spec_unavail)));
 	OT_TRY(report_drop(s, VP_DROP_AGENT, cpu, difference(&seen->agent_lost, &now->agent_lost)));
+	OT_TRY(report_drop(s, VP_DROP_RECORD, cpu, difference(&seen->records_lost, &now->records_lost)));
 	return report_drop(s, VP_DROP_STKSTROVERFLOW, cpu,
 			   difference(&seen->stkstr_overflows, &now->stkstr_overflows));
 }

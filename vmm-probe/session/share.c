@@ -85,6 +85,7 @@ static void fill_open(struct vp_session *s, struct vp_feed *feed, const struct n
 		.jstackstrsize = s->program.layout_opts.jstackstrsize,
 		.nspec = (uint32_t)o->nspec,
 		.specsize = o->specsize,
+		.ring_size = o->injectsize,
 		.nvcpus = feed->ncpus,
 		.first_cpu = is_with_host(s, feed) ? s->feeds[0].ncpus : 0,
 		.bufpolicy = o->bufpolicy,

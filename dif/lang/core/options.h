@@ -22,7 +22,7 @@ enum dif_bufpolicy { DIF_BUF_RING = 0, DIF_BUF_FILL = 1, DIF_BUF_SWITCH = 2 };
  * events, flags as 0/1. Compile-time strings live as long as the options object. */
 struct dif_options {
 	/* run time */
-	uint64_t bufsize, aggsize, dynvarsize, specsize, strsize;
+	uint64_t bufsize, aggsize, dynvarsize, specsize, injectsize, strsize;
 	uint64_t nspec, stackframes, maxframes, ustackframes, jstackframes, jstackstrsize, stackindent;
 	uint64_t switchrate_ns, aggrate_ns, statusrate_ns, cleanrate_ns;
 	enum dif_bufpolicy bufpolicy;
