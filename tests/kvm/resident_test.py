@@ -31,10 +31,13 @@ class Resident(GuestTest):
         done = subprocess.run(vm.command(program, "-x", "inject=force", *options), capture_output=True, text=True,
                               timeout=limit(120), check=False)
         self.assertEqual(done.returncode, 0, done.stderr + vm.console())
-        said = re.search(r"resident probes: (\d+) places(?:, (\d+) of which exit[^;]*)?"
+        said = re.search(r"resident probes: (\d+) places(?:, (\d+) of which write records)?(?:, (\d+) of which exit[^;]*)?"
                          r"(?:; (\d+) places are trapped: (.*))?$", done.stderr, re.M)
         self.assertTrue(said, done.stderr)
-        return done.stdout, (int(said[1]), int(said[2] or 0), int(said[3] or 0), said[4])
+        self.lost = sum(int(n) for n in re.findall(r"(\d+) records? of resident probes lost \(see -x injectsize\) on CPU",
+                                                   done.stderr))
+        self.records = int(said[2] or 0)
+        return done.stdout, (int(said[1]), int(said[3] or 0), int(said[4] or 0), said[5])
 
     def check_clean(self, vm):
         self.assertEqual(vm.text(), elf_text(vm.kernel)[1])
@@ -74,8 +77,9 @@ class Resident(GuestTest):
 
     def test_filter(self):
         """What only the host can do exits where the predicate holds."""
-        out, said = self.rounds(2, "fbt::probed_nop:entry /arg1 == 7 && arg0 >= 40/ { @[arg0, vcpu < 2] = count(); }")
+        out, said = self.rounds(2, "fbt::probed_nop:entry /arg1 == 7 && arg0 >= 40/ { @[arg0, stackdepth < 2000] = count(); }")
         self.assertEqual(said[:3], (2, 1, 0))
+        self.assertEqual(self.records, 0)
         self.assertEqual(counts_of(out), {(str(i), "1"): 10 for i in range(40, CALLS)})
 
     def test_keys(self):
@@ -132,6 +136,81 @@ class Resident(GuestTest):
             levels[i & 1][row] = levels[i & 1].get(row, 0) + 10
         self.assertEqual(self.by_parity("quantize(arg0)"), powers)
         self.assertEqual(self.by_parity("lquantize(arg0, 10, 40, 3)"), levels)
+
+    def printed(self, out, n):
+        """Of lines of numbers that begin with the vCPU: for each vCPU the rest of its n lines, in their order."""
+        lines = [[int(word) for word in line.split()] for line in re.findall(r"^[\d ]+$", out, re.M)]
+        cpus = {}
+        for line in lines:
+            cpus.setdefault(line[0], []).append(line[1:])
+        self.assertEqual({cpu: len(seen) for cpu, seen in cpus.items()}, dict.fromkeys(cpus, n))
+        return lines, cpus
+
+    def test_records(self):
+        """What a clause prints: all calls, each vCPU's in their order, with what they were called with, by their times. A ring
+        has room for all of them, however fast the guest is."""
+        for cpus in rounds((1, 4), (1, 2, 4)):
+            with self.subTest(cpus=cpus):
+                out, said = self.rounds(cpus, 'fbt::probed_nop:entry /arg1 == 7/ { printf("%d %d %d %d\\n", cpu, arg0, arg1, '
+                                              'timestamp); }', "-q")
+                self.assertEqual((said[:3], self.records, self.lost), ((2, 0, 0), 1, 0))
+                lines, seen = self.printed(out, 5 * CALLS)
+                self.assertEqual(set(seen), set(range(cpus)))
+                for calls in seen.values():
+                    self.assertEqual([call[:2] for call in calls], [[i, 7] for i in range(CALLS)] * 5)
+                times = [line[3] for line in lines]
+                self.assertEqual(times, sorted(times))
+
+    def test_records_and_traps(self):
+        """A record of a call is before the trap of its return."""
+        out, said = self.rounds(2, 'fbt::probed_nop:entry /arg1 == 7/ { printf("%d 0 %d\\n", cpu, arg0); } '
+                                   'fbt::probed_nop:return { printf("%d 1 %d\\n", cpu, caller != 0); }', "-q")
+        self.assertEqual((self.records, self.lost), (1, 0), said)
+        cpus = {}
+        for cpu, kind in re.findall(r"^(\d) ([01]) \d+$", out, re.M):
+            cpus.setdefault(cpu, []).append(kind)
+        for kinds in cpus.values():
+            self.assertEqual(kinds[kinds.index("0"):][:2 * 5 * CALLS], ["0", "1"] * (5 * CALLS))
+
+    def test_record_clauses(self):
+        """Clauses of one place: one counts there, the others' records fire on the host, the predicates' truth was decided there."""
+        out, said = self.rounds(2, "fbt::probed_nop:entry /arg1 == 7/ { @n[\"n\"] = count(); } "
+                                   "fbt::probed_nop:entry /arg1 == 7 && arg0 < 10/ { @k[arg0, arg1] = count(); } "
+                                   "fbt::probed_nop:entry /arg1 == 7/ { @a[probefunc, arg0 & 1, \"x\"] = sum(arg0); }", n=4)
+        self.assertEqual((said[:3], self.records, self.lost), ((2, 0, 0), 1, 0))
+        odd = sum(range(1, CALLS, 2))
+        self.assertEqual(counts_of(out), {("n",): 6 * CALLS, **{(str(i), "7"): 6 for i in range(10)},
+                                          ("probed_nop", "0", "x"): 6 * (sum(range(CALLS)) - odd),
+                                          ("probed_nop", "1", "x"): 6 * odd})
+
+    def test_full_ring(self):
+        """What has no room is counted: each call is printed or lost."""
+        out, said = self.rounds(2, 'fbt::probed_nop:entry /arg1 == 7/ { printf("%d %d\\n", cpu, arg0); }', "-q",
+                                "-x", "injectsize=1k", "-x", "switchrate=50hz", n=21)
+        self.assertEqual((said[:3], self.records), ((2, 0, 0), 1))
+        calls = re.findall(r"^[01] \d+$", out, re.M)
+        self.assertEqual(len(calls) + self.lost, 2 * 20 * CALLS)
+        self.assertGreater(self.lost, 0)
+
+    def test_records_killed(self):
+        """kill -9 of outsight, then another one: none of the first one's records is the second one's."""
+        vm = self.vm(2)
+        for _ in range(rounds(3, 30)):
+            tracer = subprocess.Popen(vm.command('fbt::probed_nop:entry { printf("%d\\n", arg0); }', "-x", "inject=force"),
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.assertTrue(tracer.stdout.readline())
+            tracer.send_signal(signal.SIGKILL)
+            tracer.communicate()
+            vm.wait_clean()
+            out, said = self.trace(vm, ROUND % 'fbt::probed_nop:entry /arg1 == 7/ { printf("%d %d\\n", 10 + cpu, arg0); }', "-q")
+            self.assertEqual((said[1], self.records), (0, 1), said)
+            cpus = {}
+            for cpu, i in re.findall(r"^(\d+) (\d+)$", out, re.M):
+                cpus.setdefault(cpu, []).append(int(i))
+            self.assertEqual(set(cpus), {"10", "11"})
+            gaps = [(b - a) % CALLS != 1 for calls in cpus.values() for a, b in zip(calls, calls[1:])]
+            self.assertLessEqual(sum(gaps), self.lost) # the guest may be faster than a ring is drained
+        self.check_clean(vm)
 
     def test_trapped(self):
         """A clause without a predicate that needs the host, a return, and a function without a nop: as ever."""

@@ -12,7 +12,8 @@
 struct area {
 	uint64_t this_cpu_off;
 	uint64_t current_task;
-	uint8_t rest[16384 - 16];
+	uint32_t preempt_count;
+	uint8_t rest[65536 - 20]; /* what resident probes have of each vCPU is as far apart */
 };
 
 extern uint8_t __per_cpu_start[];
@@ -23,10 +24,11 @@ static uint64_t tasks[MAX_CPUS][8];
 /* The template: only its addresses are of use. */
 __asm__(".pushsection .data\n"
 	".balign 4096\n"
-	".globl __per_cpu_start, this_cpu_off, current_task, __per_cpu_end\n"
+	".globl __per_cpu_start, this_cpu_off, current_task, __preempt_count, __per_cpu_end\n"
 	"__per_cpu_start:\n"
 	"this_cpu_off: .quad 0\n"
 	"current_task: .quad 0\n"
+	"__preempt_count: .quad 0\n"
 	"__per_cpu_end:\n"
 	".popsection\n");
 
