@@ -317,7 +317,7 @@ class Resident(LabTest):
 
     def said(self, trace):
         """(places, exits among them, traps) as the session said."""
-        match = re.search(r"resident probes: (\d+) places(?:, (\d+) of which exit[^;\n]*)?"
+        match = re.search(r"resident probes: (\d+) places(?:, \d+ of which write records)?(?:, (\d+) of which exit[^;\n]*)?"
                           r"(?:; (\d+) places are trapped)?", trace.story())
         self.assertTrue(match, trace.story())
         return tuple(int(n or 0) for n in match.groups())
@@ -377,6 +377,28 @@ class Resident(LabTest):
         self.assertTrue(found, trace.story())
         self.counted([int(found[1])], [4000], trace.story())
         self.assertEqual(self.text(), before)
+
+    def test_records(self):
+        """By four keys, each hit by its record; and what a clause prints of the task, at a pace that the rings follow."""
+        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { @[execname, tid, pid > 1, cpu < 0] = count(); }',
+                            (1, 0, 0))
+        self.assertIn("1 of which write records", trace.story())
+        lost = sum(int(n) for n in re.findall(r"(\d+) records? of resident probes lost", trace.story()))
+        counts = [int(n) for n in re.findall(r"^ +getppid_loop +\d+ +1 +0 +(\d+)$", trace.out, re.M)]
+        self.assertEqual(len(counts), 4, trace.story())
+        self.counted([sum(counts) + lost], [40000], trace.story())
+        job = self.guest.spawn("getppid_loop 1 500 wait")
+        job.wait_output("waiting")
+        trace = self.traced('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { printf("%s %d %d %d\\n", execname, pid, ipl, '
+                            'timestamp); }', "-x", "inject=force")
+        job.send("go")
+        job.wait_end()
+        trace.stop()
+        self.assertEqual(self.said(trace), (1, 0, 0), trace.story())
+        rows = re.findall(r"^getppid_loop (\d+) 0 (\d+)$", trace.out, re.M)
+        self.counted([len(rows)], [500], trace.story())
+        self.assertEqual(len({pid for pid, _ in rows}), 1, trace.story())
+        self.assertEqual([int(t) for _, t in rows], sorted(int(t) for _, t in rows), trace.story())
 
     def test_all_functions(self):
         """A trampoline for each function that has the nop, while four threads make known calls; then none."""
