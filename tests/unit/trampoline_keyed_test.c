@@ -14,7 +14,7 @@ static void make(struct tk_clause *k, const char *predicate, const char *key, en
 
 static uint32_t add(struct tf_machine *m, uint64_t first, uint64_t second, unsigned way)
 {
-	return tk_add(m, (const uint64_t[]){ first, second }, way);
+	return tk_add(m, (const uint64_t[VP_TRAMP_KEY_WORDS]){ first, second }, way);
 }
 
 static void by_number(void **state)
@@ -71,7 +71,7 @@ static void by_name(void **state)
 
 static uint32_t set_of(uint64_t number)
 {
-	return vp_tramp_set_of((const uint64_t[]){ number, 0 }, 2, VP_TRAMP_SETS_LOG);
+	return vp_tramp_set_of((const uint64_t[VP_TRAMP_KEY_WORDS]){ number, 0 }, 2, VP_TRAMP_SETS_LOG);
 }
 
 /* A full set: each way is found, and only that. */
