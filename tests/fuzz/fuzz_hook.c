@@ -61,6 +61,25 @@ void vp_hook_untrace(enum vp_guest_end why)
 	model.untraced = true;
 }
 
+void vp_hook_kernel_ended(enum vp_guest_end how)
+{
+	vp_hook_count_state(how);
+}
+
+/* No place was given to anybody: nothing is given back. */
+void vp_hook_give_place(void)
+{
+	abort();
+}
+
+struct ot_err *vp_hook_ask_place(uint32_t bits, uint64_t size, uint64_t *ret)
+{
+	(void)bits;
+	(void)size;
+	(void)ret;
+	abort();
+}
+
 void vp_hook_wake(void)
 {
 }
