@@ -168,7 +168,7 @@ class Usdt(StaticProbes):
         trace.stop()
         self.vm.run(f"killall -q -9 {' '.join(programs)}")
         self.assertEqual(said, {name: [1] * SHORT for name in programs}, trace.story())
-        self.assertEqual(sorted(re.findall(r"(?m)^(\w+) (\S+) (\d+)$", trace.out)), sorted(
+        self.assertEqual(sorted(re.findall(r"(?m)^(\w\w+) (\S+) (\d+)$", trace.out)), sorted(
             (name, "libguarding.so" if name in ("linked", "loads") else name, str(SHORT * self.times)) for name in programs), trace.story())
         self.assertEqual(set(re.findall(r"(?m)^p \d+ (\d+)$", trace.out)), {str(self.times)}, trace.story())
 
