@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hosts behind a broker with a small guest each on /dev/kvm: numbers, and rights. nats_guest_test.py OUTSIGHT SMALL-GUEST [Class.test…]."""
+"""Hosts behind a broker with a small guest each on /dev/kvm: numbers, and rights. nats_guest_test.py OUTSIGHT SMALL-GUEST [Class.test…].
+
+All guests of the machine are visible to root, so no other test that runs beside this one has guests na* or nb*."""
 import os
 import re
 import signal
@@ -97,10 +99,10 @@ class Guests(GuestTest):
     def test_sums(self):
         """Of two hosts, each of which may show one of the guests of this machine; and the same over a broker that drops, repeats,
         keeps back and forges: not one more or less."""
-        vms = [self.guest(name) for name in ("a1", "b1")]
+        vms = [self.guest(name) for name in ("na1", "nb1")]
         relay = Relay(self.fleet.broker.port)
         self.addCleanup(relay.close)
-        for name, rights in (("h1", "guests a*"), ("h2", "guests b*")):
+        for name, rights in (("h1", "guests na*"), ("h2", "guests nb*")):
             self.fleet.host(name, {"alice": f"{rights}\nproviders fbt"}, port=relay.port, env=self.env)
         self.check_rounds(self.rounds(relay.port, 2), 2)
         relay.loss, relay.repeat, relay.late, relay.forge = 0.1, 0.2, 0.2, 0.3
@@ -112,8 +114,8 @@ class Guests(GuestTest):
 
     def test_merged(self):
         """The same through a merger; a key by name is one key of both guests, `guest` is each one's own, and records are their host's."""
-        vms = [self.guest(name) for name in ("a1", "b1")]
-        for name, rights in (("h1", "guests a*"), ("h2", "guests b*")):
+        vms = [self.guest(name) for name in ("na1", "nb1")]
+        for name, rights in (("h1", "guests na*"), ("h2", "guests nb*")):
             self.fleet.host(name, {"alice": f"{rights}\nproviders fbt"}, env=self.env)
         self.fleet.merger("m1")
         port, option = self.fleet.broker.port, ("-x", "fleetmergers=m1")
@@ -126,12 +128,12 @@ class Guests(GuestTest):
             line = process.stdout.readline()
             self.assertTrue(line, line or process.communicate()[1])
             seen.add(line)
-        self.assertEqual(seen, {"h1/a1 round_end\n", "h2/b1 round_end\n"})
+        self.assertEqual(seen, {"h1/na1 round_end\n", "h2/nb1 round_end\n"})
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=limit(120))
         self.assertEqual((process.returncode, err), (0, ""))
         guests = dict(re.findall(r"(?m)^ +(h\d/\w+) +(\d+)$", out))
-        self.assertEqual(sorted(guests), ["h1/a1", "h2/b1"])
+        self.assertEqual(sorted(guests), ["h1/na1", "h2/nb1"])
         rounds = sum(map(int, guests.values()))
         frames = re.findall(r"(?m)^ +\S*`round_end(?:\+0x\w+)?\n +(\d+)$", out)
         self.assertEqual(frames, [str(rounds)], out)
@@ -148,33 +150,33 @@ class Guests(GuestTest):
 
     def test_policy(self):
         """What serve.conf does not allow is refused, and logged: another's guest, a provider, an action on the guest."""
-        vm, other = self.guest("a1"), self.guest("b1")
-        host = self.fleet.host("h1", {"alice": "guests a*\nproviders profile"}, env=self.env)
+        vm, other = self.guest("na1"), self.guest("nb1")
+        host = self.fleet.host("h1", {"alice": "guests na*\nproviders profile"}, env=self.env)
         self.refused(host, "fbt::probed_nop:entry { @ = count(); }", "fbt")
         self.refused(host, "profile-100 { stop(); }", "destructive", "-w")
-        for guest in "b1", "b*", str(other.process.pid):
+        for guest in "nb1", "nb*", str(other.process.pid):
             process = self.start(self.fleet.broker.port, "-g", f"h1/{guest}", "-n", "profile-100 { @ = count(); }")
             _, err = process.communicate(timeout=limit(120))
             self.assertEqual(process.returncode, 1, err)
-            self.assertNotIn("b1", err.replace("-g b1:", ""))
+            self.assertNotIn("nb1", err.replace("-g nb1:", ""))
         self.assertNotIn("tracing starts", host.log())
         self.assertEqual(vm.text(), elf_text(GUEST)[1])
 
     def test_others_guests_are_not_told(self):
         """Not by a pattern that would mean them, nor as an answer to who is there."""
-        self.guest("a1")
-        self.guest("b1")
-        self.fleet.host("h1", {"alice": "guests a*\nproviders fbt"}, env=self.env)
+        self.guest("na1")
+        self.guest("nb1")
+        self.fleet.host("h1", {"alice": "guests na*\nproviders fbt"}, env=self.env)
         process = self.start(self.fleet.broker.port, "-g", "h1/*", "-n", "fbt::round_end:entry { printf(\"over\"); exit(0); }")
         out, err = process.communicate(timeout=limit(120))
         self.assertEqual((process.returncode, out.strip("\n")), (0, "over"), err)
-        self.assertNotIn("b1", err)
+        self.assertNotIn("nb1", err)
 
     def test_operator_killed(self):
         """Its lease ends, and the guest's text is as it was."""
-        vm = self.guest("a1")
-        host = self.fleet.host("h1", {"alice": "guests a*\nproviders fbt"}, env={**self.env, "OUTSIGHT_FLEET_LEASE_MS": "3000"})
-        process = self.start(self.fleet.broker.port, "-g", "h1/a1", "-n", "fbt::probed_nop:entry { @ = count(); } tick-50ms { printf(\"on\\n\"); }")
+        vm = self.guest("na1")
+        host = self.fleet.host("h1", {"alice": "guests na*\nproviders fbt"}, env={**self.env, "OUTSIGHT_FLEET_LEASE_MS": "3000"})
+        process = self.start(self.fleet.broker.port, "-g", "h1/na1", "-n", "fbt::probed_nop:entry { @ = count(); } tick-50ms { printf(\"on\\n\"); }")
         self.assertEqual(process.stdout.readline(), "on\n")
         self.assertNotEqual(vm.text(), elf_text(GUEST)[1])
         process.kill()
@@ -183,9 +185,9 @@ class Guests(GuestTest):
 
     def test_two_operators(self):
         """Over the same guest at once: each counts all of a round, and the one that ends first takes nothing of the other's out."""
-        vm = self.guest("a1")
-        host = self.fleet.host("h1", {"alice": "guests a*\nproviders fbt", "bob": "guests *\nproviders *"}, env=self.env)
-        bob = subprocess.Popen(self.fleet.command("-q", "-x", "maxcost=0", "-g", "h1/a1", "-n",
+        vm = self.guest("na1")
+        host = self.fleet.host("h1", {"alice": "guests na*\nproviders fbt", "bob": "guests *\nproviders *"}, env=self.env)
+        bob = subprocess.Popen(self.fleet.command("-q", "-x", "maxcost=0", "-g", "h1/na1", "-n",
                                                   "fbt::probed_nop:entry { @ = count(); } tick-50ms { printf(\"on\\n\"); }", operator="bob"),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, bufsize=1)
         for f in bob.stdout, bob.stderr:
@@ -205,9 +207,9 @@ class Guests(GuestTest):
 
     def ended_by(self, end, logged):
         """What @end does to the host leaves the guest's text as it was, and the operator is told; a new session counts again."""
-        vm = self.guest("a1")
-        host = self.fleet.host("h1", {"alice": "guests a*\nproviders fbt"}, env={**self.env, "OUTSIGHT_FLEET_LEASE_MS": "3000"})
-        process = self.start(self.fleet.broker.port, "-g", "h1/a1", "-n", "fbt::probed_nop:entry { @ = count(); } tick-50ms { printf(\"on\\n\"); }")
+        vm = self.guest("na1")
+        host = self.fleet.host("h1", {"alice": "guests na*\nproviders fbt"}, env={**self.env, "OUTSIGHT_FLEET_LEASE_MS": "3000"})
+        process = self.start(self.fleet.broker.port, "-g", "h1/na1", "-n", "fbt::probed_nop:entry { @ = count(); } tick-50ms { printf(\"on\\n\"); }")
         self.assertEqual(process.stdout.readline(), "on\n")
         self.assertNotEqual(vm.text(), elf_text(GUEST)[1])
         end(host)
@@ -232,10 +234,10 @@ class Guests(GuestTest):
 
     def test_revoked(self):
         def revoke(host):
-            host.write({"alice": "guests b*\nproviders fbt"})
+            host.write({"alice": "guests nb*\nproviders fbt"})
             host.process.send_signal(signal.SIGHUP)
             host.await_log("serve.conf has other rights: operator=alice")
-            host.write({"alice": "guests a*\nproviders fbt"})
+            host.write({"alice": "guests na*\nproviders fbt"})
             host.process.send_signal(signal.SIGHUP)
             wait_until(lambda: host.log().count("serve.conf was read again") == 2, host.log)
         self.ended_by(revoke, "serve.conf was read again")
