@@ -13,7 +13,7 @@ from lib.scenario import Scenario, main
 from lib.toggling import toggling
 from lib.truth import EVENTS, Truth, note
 
-TOGGLES = rounds(10, 5000)  # each turns the event on and off
+TOGGLES = rounds(10, 500)  # each turns the event on and off
 
 # SYSTEM/EVENT: fields of the guest's record, each with the argument that it is; where that differs from kernel to kernel
 # those that it may be, of which the first that is a number is meant. Events without a field are only counted.
