@@ -25,12 +25,14 @@ static const char *const for_host[] = {
 };
 
 static const char *const for_operator[] = {
-	"agghist",    "aggpack",    "aggsortkey", "aggsortkeypos", "aggsortpos",   "aggsortrev", "aggzoom",
-	"cpp",        "cppargs",    "cpphdrs",    "cpppath",       "ctypes",       "define",     "dtypes",
-	"fleet",      "fleetcreds", "fleethosts", "fleetkey",      "fleetmergers", "flowindent", "grabanon",
-	"hostloss",   "incdir",     "ldpath",     "libdir",        "objcopypath",  "oformat",    "printsize",
-	"promseries", "quiet",      "rawbytes",   "setenv",        "stackindent",  "stdc",       "syslibdir",
-	"tree",       "undef",      "unsetenv",   "verbose",       "waitfor",
+	"agghist",     "aggpack",     "aggsortkey",  "aggsortkeypos", "aggsortpos", "aggsortrev",
+	"aggzoom",     "cpp",         "cppargs",     "cpphdrs",       "cpppath",    "ctfpath",
+	"ctypes",      "debugassert", "define",      "disasm",        "dtypes",     "fleet",
+	"fleetcreds",  "fleethosts",  "fleetkey",    "fleetmergers",  "flowindent", "grabanon",
+	"hostloss",    "incdir",      "ldpath",      "libdir",        "linknommap", "modpath",
+	"objcopypath", "oformat",     "printsize",   "procfspath",    "promseries", "quiet",
+	"rawbytes",    "setenv",      "stackindent", "stdc",          "syslibdir",  "sysslice",
+	"tree",        "undef",       "unsetenv",    "useruid",       "verbose",    "waitfor",
 };
 
 static bool has(const char *const *list, size_t n, const char *name)

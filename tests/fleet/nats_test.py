@@ -371,7 +371,7 @@ class Collected(Case):
         self.assertIn("-x fleetmergers: mergers are reached through a broker, and there is none", done.stderr)
 
     def test_with_ssh(self):
-        self.fails(2, "-x fleetmergers: a merger has no ssh: ssh://h2/web can't be collected from",
+        self.fails(2, "-x fleetmergers: mergers can't collect from ssh://h2/web, a host of ssh",
                    "-x", "fleetmergers=m*", "-g", "h1/none", "-g", "ssh://h2/web")
 
     def test_unknown(self):
