@@ -66,12 +66,13 @@ struct fl_worker {
 	struct fl_outbox out;
 	struct ot_buf scratch; /* a record or a tuple with numbers for names */
 
-	bool stopped;    /* STOP was received, or the link broke: */
-	bool broken;     /* the latter */
-	bool expired;    /* the session's time is over */
-	bool unbegun;    /* … before the operator has begun it */
-	int signal;      /* the signal that ended it; 0: none */
-	uint64_t end_ns; /* end of its time; 0: no limit */
+	bool stopped;       /* STOP was received, or the link broke: */
+	bool broken;        /* the latter */
+	bool expired;       /* the session's time is over */
+	bool unbegun;       /* … before the operator has begun it */
+	int signal;         /* the signal that ended it; 0: none */
+	uint64_t signal_ns; /* … and when it came */
+	uint64_t end_ns;    /* end of its time; 0: no limit */
 };
 
 /* wake.c */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "consumer/session_log.h"
 #include "fleet/host/internal.h"
 
@@ -20,6 +21,8 @@ enum { EXIT_FINE = 0, EXIT_FAILED = 1 };
  * nothing at the end, in leases. Heartbeats alone must not keep a session and its probes alive for ever. */
 #define BEGIN_LEASES  12
 #define SETTLE_LEASES 6
+
+#define SAME_SIGNAL_NS OT_NS_PER_SEC /* a second signal within this is the first one again */
 
 /* --- the link --------------------------------------------------------------------------------------------- */
 
@@ -39,15 +42,22 @@ static void poll_link(struct fl_worker *w)
 	ot_err_destroy(err);
 }
 
+/* If the daemon is killed, its end is reported once for each of its threads, as each in turn becomes the
+ * parent (kernel/exit.c, forget_original_parent()). */
 static void check_signals(struct fl_worker *w)
 {
 	const int sig = fl_wake_signal(&w->wake);
+	const uint64_t now = ot_now_ns();
 
-	if (sig && w->signal) /* again: the user does not want to wait */
-		break_off(w);
-	if (sig)
+	if (!sig)
+		return;
+	if (!w->signal) {
 		w->signal = sig;
-	w->stopped |= sig != 0;
+		w->signal_ns = now;
+	} else if (now - w->signal_ns >= SAME_SIGNAL_NS) { /* the user does not want to wait */
+		break_off(w);
+	}
+	w->stopped = true;
 }
 
 static void check_time(struct fl_worker *w)

@@ -39,6 +39,16 @@ class Case(unittest.TestCase):
         return reason
 
 
+def is_pending(pid, sig):
+    """Has the process not taken the signal yet? False: it has, or is gone."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as f:
+            masks = [int(line.split()[1], 16) for line in f if line.startswith(("SigPnd:", "ShdPnd:"))]
+    except FileNotFoundError:
+        return False
+    return any(mask >> (sig - 1) & 1 for mask in masks)
+
+
 class Program(Case):
     """The command line of the program itself."""
 
@@ -123,6 +133,19 @@ class Session(Case):
                 worker.process.send_signal(sig)
                 self.assertEqual(worker.await_("ENDED", limit(60)), (0, 0, 1, "the session was ended on its host"))
                 self.assertEqual(worker.wait(limit(60)), 1)
+
+    def test_signals_at_once(self):
+        """A daemon that is killed has its sessions told more than once: the operator is told all the same."""
+        for _ in range(5):
+            worker = self.worker()
+            worker.begin("none", "BEGIN")
+            worker.start()
+            for _ in range(3):
+                worker.process.send_signal(signal.SIGTERM)
+                while is_pending(worker.process.pid, signal.SIGTERM):
+                    time.sleep(0.0002)
+            self.assertEqual(worker.await_("ENDED", limit(60)), (0, 0, 1, "the session was ended on its host"))
+            self.assertEqual(worker.wait(limit(60)), 1)
 
     def test_time_limit(self):
         worker = self.worker()
