@@ -69,10 +69,11 @@ class Resident(unittest.TestCase):
         return counts_of(done.stdout), self.said(done.stderr)
 
     def said(self, stderr):
-        said = re.search(r"resident probes: (\d+) places(?:, (\d+) of which exit[^;]*)?"
+        said = re.search(r"resident probes: (\d+) places(?:, (\d+) of which write records)?(?:, (\d+) of which exit[^;]*)?"
                          r"(?:; (\d+) places are trapped: (.*))?$", stderr, re.M)
         self.assertTrue(said, stderr)
-        return int(said[1]), int(said[2] or 0), int(said[3] or 0), said[4]
+        self.records = int(said[2] or 0)
+        return int(said[1]), int(said[3] or 0), int(said[4] or 0), said[5]
 
     def start(self, vm, program=LOAD):
         tracer = subprocess.Popen(vm.trace_command(program), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -120,10 +121,18 @@ class Counting(Resident):
                 self.assertEqual(counts, {("n",): 5 * CALLS * cpus, ("s",): 5 * cpus * sum(range(CALLS)), ("l",): 0,
                                           ("m",): CALLS - 1})
 
-    def test_filter(self):
+    def test_records(self):
+        """What only the host can do with what a record has."""
         counts, said = self.counts_of_rounds(self.ending(2), "fbt::probed_nop:entry /arg1 == 7 && arg0 >= 40/ "
                                              "{ @[arg0, vcpu < 2] = count(); }")
-        self.assertEqual(said[:3], (2, 1, 0), said)
+        self.assertEqual((said[:3], self.records), ((2, 0, 0), 1), said)
+        self.assertEqual(counts, {(str(i), "1"): 10 for i in range(40, CALLS)})
+
+    def test_filter(self):
+        """What needs more exits where the predicate holds."""
+        counts, said = self.counts_of_rounds(self.ending(2), "fbt::probed_nop:entry /arg1 == 7 && arg0 >= 40/ "
+                                             "{ @[arg0, stackdepth < 2000] = count(); }")
+        self.assertEqual((said[:3], self.records), ((2, 1, 0), 0), said)
         self.assertEqual(counts, {(str(i), "1"): 10 for i in range(40, CALLS)})
 
     def test_toggled(self):
