@@ -108,7 +108,7 @@ class Resident(unittest.TestCase):
 
 class Counting(Resident):
     def ending(self, cpus, **kwargs):
-        return self.vm(cpus, extra="await=1 rounds=6", args=["-no-shutdown"], **kwargs)
+        return self.vm(cpus, extra="await=20 rounds=6", args=["-no-shutdown"], **kwargs)
 
     def test_counts(self):
         """Each call, on several vCPUs; with the library from the start, and injected."""

@@ -46,7 +46,7 @@ class Resident(GuestTest):
 
     def rounds(self, cpus, clauses, *options, n=6):
         """The clauses' output when the guest has ended: with /arg1 == 7/ probed_nop() counts in n - 1 whole rounds."""
-        vm = self.vm(cpus, f"await=1 rounds={n}")
+        vm = self.vm(cpus, f"await=20 rounds={n}")
         return self.trace(vm, f"fbt::round_end:entry {{ @never = count(); }} {clauses} END {{ clear(@never); trunc(@never); }}",
                           *options)
 

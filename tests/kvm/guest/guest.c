@@ -11,8 +11,9 @@
  *   wait=N    before 16 of them each it waits for the chip: 0 not at all, 1 for its transmitter, 2 for
  *             its interrupt
  *   rounds=N  rounds before it ends (0: until it is killed)
- *   await=1   they count from the one that finds the text of round_end() changed: it has a probe; until that
- *             one's end probed_nop()'s second argument is 6, and then 7
+ *   await=N   they count from the Nth one that finds the text of round_end() changed: it has a probe; until
+ * that one's end probed_nop()'s second argument is 6, and then 7. A session is active a moment after its
+ *             probes are there, which may be as long as a round that does not exit
  *   keys=N    how often a round that patches turns a static key on and off (2)
  *   rest=N    after a round each vCPU halts for N ns, so that the host has its CPU meanwhile (0: it goes on)
  *   input=1   it ends also after the round in which a byte comes on its serial port
@@ -246,9 +247,10 @@ static void barrier(void)
 static bool end_await(uint32_t cpu)
 {
 	static volatile bool changed;
+	static uint64_t rounds_since; /* vCPU 0's */
 
 	if (cpu == 0)
-		changed = round_end_has_changed();
+		changed = round_end_has_changed() && ++rounds_since == await;
 	barrier();
 	bool ends = changed;
 	barrier(); /* before either is written again */
