@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A merger's session: rounds of messages from the operator, messages from hosts, and output. The invariant:
- * however it ends (STOP, an operator that is silent or lost, a signal, an error), each host is told to stop,
+ * however it ends (STOP, an operator that is silent or lost, a signal, an error), each host gets STOP,
  * and a host that is not reached stops when its own lease expires.
  */
 #include "fleet/merge/merge.h"

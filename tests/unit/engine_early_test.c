@@ -320,7 +320,7 @@ static void of_a_parent_that_has_ended(void **state)
 	assert_int_equal(value_in(&w, copy), 1);
 	stop(&w);
 	assert_int_equal(value_in(&w, copy), 0);
-	assert_int_equal(value(&w), 1); /* nobody's */
+	assert_int_equal(value(&w), 1); /* no process of the list has it */
 	tear_down(&w);
 }
 

@@ -401,7 +401,7 @@ static void check_rows(struct ef *f, const char *row, size_t len, const uint64_t
 	assert_int_equal(seen, 7);
 }
 
-/* A hit that exits adds its key once; what is counted of it is told by each clause's own hits. */
+/* A hit that exits adds its key once; its counts are those of each clause's own hits. */
 static void learns_several(void **state)
 {
 	struct ef *f = guest_with(1, 2 * VP_FAKE_PAGE);

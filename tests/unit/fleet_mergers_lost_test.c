@@ -156,7 +156,7 @@ static void a_merger_is_stopped(void **state)
 	close_fleet(&m);
 }
 
-/* A merger whose hosts have ended is missed by nobody. */
+/* The loss of a merger whose hosts have all ended is not reported. */
 static void lost_after_all(void **state)
 {
 	struct mergers m;

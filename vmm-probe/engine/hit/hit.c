@@ -72,7 +72,8 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 		if (site->agent & VP_AGENT_CALL_MARK)
 			vp_agent_mark(engine);
 	}
-	vp_records_drain(engine, vcpu, false); /* those precede it too */
+	if (ot_unlikely(__atomic_load_n(&engine->records, __ATOMIC_ACQUIRE) != NULL))
+		vp_records_drain(engine, vcpu, false); /* those precede it too */
 	if (ot_unlikely(site->sentinel == VP_SENTINEL_MAPS))
 		note_mapping(site, vcpu, ctx);
 	uint64_t clock = vp_guard_begin(me);

@@ -85,7 +85,8 @@ struct taking {
 	uint64_t exe;
 };
 
-/* Neighbours are of one process mostly. If nobody has that file any more, nobody has a copy. */
+/* Neighbouring records mostly belong to one process. If no process has that file any more, none has a copy.
+ */
 static bool find_family(struct taking *t, const struct vp_early_record *r)
 {
 	if (t->exe != r->exe) {
@@ -161,7 +162,7 @@ static int by_file(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Leave out those whose families have ended: nobody has a copy. */
+/* Leave out those whose families have ended: no process has a copy. */
 static void drop_ended(struct vp_engine *engine)
 {
 	struct vp_semaphores *all = &engine->service->semaphores;
