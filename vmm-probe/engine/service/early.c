@@ -10,7 +10,6 @@
 #include "vmm-probe/engine/service/parts.h"
 #include "vmm-probe/engine/service/service.h"
 
-#define STOP_NS  20000000ull /* for which the guest is stopped at once */
 #define PAUSE_NS 1000000000ull
 
 struct ot_err *vp_early_prepare(struct vp_engine *engine, const struct vp_plan *plan)
@@ -105,7 +104,7 @@ static void take_some(void *arg)
 	struct vp_semaphores *all = &service->semaphores;
 	struct vp_early *early = t->engine->early;
 	const struct vp_early_record *r;
-	uint64_t until = vp_now() + STOP_NS;
+	uint64_t until = vp_now() + VP_SEMAPHORES_STOP_NS;
 
 	t->exe = 0;
 	while ((r = next_record(early, early->taken)) && vp_now() < until) {

@@ -11,6 +11,8 @@
 #include "base/err.h"
 #include "vmm-probe/engine/service/family.h"
 
+#define VP_SEMAPHORES_STOP_NS 20000000ull /* the guest is stopped for no longer at a time */
+
 #define VP_EARLY_TAKEN_MAX 4096u  /* in the list at once: more are not raised by hits */
 #define VP_EARLY_FILES_MAX 65536u /* of programs that run; if there are more, the list is not tidied up */
 

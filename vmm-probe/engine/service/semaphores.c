@@ -10,7 +10,6 @@
 #include "vmm-probe/engine/service/early.h"
 #include "vmm-probe/engine/service/parts.h"
 
-#define STOP_NS      20000000ull /* semaphores of one stop of the guest */
 #define PAUSE_NS     1000000000ull
 #define PAUSE_MAX_NS 64000000000ull
 
@@ -325,7 +324,7 @@ static void lower_one(struct change *c, uint32_t nth)
 static void change_some(void *arg)
 {
 	struct change *c = arg;
-	uint64_t until = vp_now() + STOP_NS;
+	uint64_t until = vp_now() + VP_SEMAPHORES_STOP_NS;
 
 	c->nmembers = 0;
 	c->process = (struct vp_batch_process){ 0 };
