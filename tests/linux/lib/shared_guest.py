@@ -60,6 +60,8 @@ class SharedGuest:
     def check_clean(self):
         """End what a scenario left running, then raise AssertionError if the guest is not as it was booted."""
         self.outsight.kill_all()
+        if not self.guest:  # its boot failed, which is the error to report
+            return
         try:
             found = self._found()
         except GuestError as err:
