@@ -24,7 +24,7 @@ fetch_headers()
 	[ "$(cat "$dir/release" 2>/dev/null)" = "$release" ] && return 0
 	need_space "$CACHE" 500
 	package=linux-headers-$release
-	common=$(dependencies_like "" "$package" 'linux-headers-.*-common')
+	common=$(dependencies_like "" "$package" 'linux-headers-.*-common.*')
 	kbuild=$(dependencies_like "" "$package" 'linux-kbuild-.*')
 	if [ -z "$common" ] || [ -z "$kbuild" ]; then
 		die "apt has no $package any more: remove $CACHE/kernels/$name and run again, for a newer kernel"

@@ -15,6 +15,21 @@ GUEST_MODULES=(virtio_pci virtio_console dummy veth loop xor bridge nbd)
 # In the image too, for the tests that load them: /modules/NAME.order has what to load, in order.
 GUEST_MODULES_LATER=(sctp)
 
+# A kernel's NAME is its series (6.1), or "sid": the newest that Debian's unstable suite has today. Both are of the cloud
+# flavour, and NAME-FLAVOUR (6.1-rt-amd64) of another.
+kernel_series()
+{
+	echo "${1%%-*}"
+}
+
+kernel_flavour()
+{
+	case $1 in
+	*-*) echo "${1#*-}" ;;
+	*) echo cloud-amd64 ;;
+	esac
+}
+
 # kernel_package SUITE SERIES FLAVOUR: "package=version" of the newest kernel of a series that apt knows, or nothing.
 # Every series is meant by "".
 kernel_package()
@@ -31,21 +46,22 @@ dependencies_like()
 		sed 's/^ *//; s/ .*//' | grep -x "$3" | sort -u
 }
 
-# find_kernel NAME FLAVOUR: the machine's own release first, then the suite of that name. Prints "SUITE PACKAGE=VERSION",
+# find_kernel NAME: the machine's own release first, then the suite of that name. Prints "SUITE PACKAGE=VERSION",
 # with "own" for the machine's; nothing when there is none.
 find_kernel()
 {
-	local name=$1 flavour=$2 series=$1 suite package='' looked=no
-	suite=$(kernel_suite "$name")
-	[ "$name" != sid ] || series=
+	local series flavour suite package='' looked=no
+	series=$(kernel_series "$1") flavour=$(kernel_flavour "$1")
+	suite=$(kernel_suite "$series")
+	[ "$series" != sid ] || series=
 	if [ "$suite" != bullseye ] && [ "$suite" != sid ]; then
 		looked=yes
-		package=$(kernel_package "" "$name" "$flavour")
+		package=$(kernel_package "" "$series" "$flavour")
 		# Lists may never have been fetched, or (on Debian 12) backports not be known yet.
 		if [ -z "$package" ] && { [ "$(codename)" = bookworm ] || [ -z "$(kernel_package "" 6 "$flavour")" ]; }; then
 			apt_update
 			ensure_backports
-			package=$(kernel_package "" "$name" "$flavour")
+			package=$(kernel_package "" "$series" "$flavour")
 		fi
 		[ -z "$package" ] || suite=own
 	fi
@@ -86,24 +102,23 @@ unpack_kernel()
 		basename "$(dirname "$modules")" >"$2/release"
 }
 
-# is_current DIR NAME: what the cache has will do. A series is good once it is there; sid's newest changes.
+# is_current NAME: what the cache has will do. A series is good once it is there; sid's newest changes.
 is_current()
 {
-	local found
-	[ -e "$1/release" ] || return 1
-	[ "$2" = sid ] || return 0
-	found=$(find_kernel "$2" "$3")
-	[ -z "$found" ] || [ "${found#* linux-image-}" = "$(cat "$1/release")=$(cat "$1/version")" ]
+	local found dir=$CACHE/kernels/$1
+	[ -e "$dir/release" ] || return 1
+	[ "$(kernel_series "$1")" = sid ] || return 0
+	found=$(find_kernel "$1")
+	[ -z "$found" ] || [ "${found#* linux-image-}" = "$(cat "$dir/release")=$(cat "$dir/version")" ]
 }
 
-# fetch_kernel NAME [FLAVOUR]: 0 when it is in the cache afterwards, 1 when there is no such kernel.
-# NAME is a series (6.1), or "sid": the newest that Debian's unstable suite has today.
+# fetch_kernel NAME: 0 when it is in the cache afterwards, 1 when there is no such kernel.
 fetch_kernel()
 {
-	local name=$1 flavour=${2:-cloud-amd64} dir=$CACHE/kernels/$1${2:+-$2} suite package version release parts tmp
-	! is_current "$dir" "$name" "$flavour" || return 0
+	local dir=$CACHE/kernels/$1 suite package version release parts tmp
+	! is_current "$1" || return 0
 	need_space "$CACHE" 1500
-	read -r suite package < <(find_kernel "$name" "$flavour") || return 1
+	read -r suite package < <(find_kernel "$1") || return 1
 	[ "$suite" != own ] || suite=
 	version=${package#*=} release=${package#linux-image-} release=${release%%=*}
 	tmp=$(mktemp -d "$CACHE/fetch.XXXXXX")

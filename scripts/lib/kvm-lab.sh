@@ -10,7 +10,7 @@ lab_kernel()
 {
 	local series
 	for series in 6.12 6.1; do
-		if fetch_kernel "$series" amd64; then
+		if fetch_kernel "$series-amd64"; then
 			LAB_KERNEL=$CACHE/kernels/$series-amd64
 			return 0
 		fi
