@@ -10,8 +10,9 @@
 . "$ROOT/scripts/lib/suites.sh"
 
 GUEST_SOURCES=$ROOT/tests/linux/guest
-# The host's channel, and more real modules, so that module symbols are there; what each depends on comes along.
-GUEST_MODULES=(virtio_pci virtio_console dummy veth loop xor bridge nbd)
+# The host's channel, a file system, and more real modules, so that module symbols are there. What each depends on comes
+# along, but for what it asks the crypto API for by an algorithm's name (crc32c).
+GUEST_MODULES=(virtio_pci virtio_console crc32c_generic ext4 dummy veth loop xor bridge nbd)
 # In the image too, for the tests that load them: /modules/NAME.order has what to load, in order.
 GUEST_MODULES_LATER=(sctp)
 

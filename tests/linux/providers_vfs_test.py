@@ -35,6 +35,7 @@ class Files(Scenario):
         """Each probe is there; what this kernel has not is listed by -v with the reason."""
         providers = ("fsinfo", "vfs", "sysinfo", "lockstat", "callout_execute")
         with self.guest() as guest:
+            realtime = "PREEMPT_RT" in guest.check("uname -v")
             _, out, err = self.outsight.run(guest, "-lv", *(word for name in providers for word in ("-P", name)))
             for wrong, said in (("fbt:nosuch_module::entry", "no module nosuch_module"), ("sysinfo:::nosuch_count", "-l -P sysinfo"),
                                 ("syscall::kevent:return", "did you mean syscall::epoll_wait:return?")):
@@ -46,9 +47,13 @@ class Files(Scenario):
             words = r"( +\S+)* +".join(probe.split())
             self.assertRegex(out, rf"(?m)^ *\d+ +{words} *$", err)
         # where unlocking is a few instructions in each function, there is no place for it
+        missing = {("lockstat", "spin-release")}
+        if realtime:
+            missing |= {("lockstat", "adaptive-spin"), ("lockstat", "rw-spin")}
         refused = re.findall(r"(?m)^ *\d+ +(\S.*?) *\n\n\tCannot be enabled: (.*)", out)
-        self.assertLessEqual({(name.split()[0], name.split()[-1]) for name, _ in refused}, {("lockstat", "spin-release")}, out)
-        self.assertTrue(all("this kernel has none of its places" in reason for _, reason in refused), refused)
+        self.assertLessEqual({(name.split()[0], name.split()[-1]) for name, _ in refused}, missing, out)
+        for _, reason in refused:
+            self.assertRegex(reason, "^this kernel has (none of its places|no type)")
 
     def test_operations(self):
         """fsinfo counts each operation of the load, and so does vfs at entry and return, without an error."""
@@ -162,7 +167,10 @@ class Counters(Scenario):
         agree(self, "sysinfo:::sysexec", seen["sysexec"], 3, story=trace.story())
         self.assertLessEqual(abs(seen["pswitch"] - seen["off-cpu"]), 4, trace.story())
         self.assertGreater(seen["idlethread"], 4, trace.story())
-        self.assertLessEqual(abs(seen["idlethread"] - seen["idle"]), 4, trace.story())
+        # An idle thread for which there is work again already does not wait: seldom, but with PREEMPT_RT, where threads
+        # do what interrupts do elsewhere.
+        self.assertLessEqual(seen["idlethread"], seen["idle"] + 4, trace.story())
+        self.assertGreaterEqual(seen["idlethread"], 0.95 * seen["idle"] - 4, trace.story())
 
     @only_full
     def test_timers(self):
