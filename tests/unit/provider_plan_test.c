@@ -117,6 +117,91 @@ static void branches(void **state)
 	says(w, "return", "");
 }
 
+/* How much of the padding behind its only ret is the site's. */
+static uint8_t room_of(struct world *w)
+{
+	struct dif_probedesc desc = {
+		.guest = "", .provider = "fbt", .module = "", .function = NAME, .name = "return"
+	};
+	const struct vp_probe *probe = NULL;
+	struct vp_batch_site *sites;
+	uint64_t count;
+	uint32_t n;
+
+	vp_probes_forget_text(w->probes);
+	assert_ok(vp_probes_match(w->probes, &desc, false, remember, &probe, &count));
+	assert_ok(vp_probes_sites(w->probes, probe, &sites, &n));
+	assert_int_equal(n, 1);
+	uint8_t room = sites[0].room;
+	free(sites);
+	return room;
+}
+
+/* As much as a jump takes, up to where something else begins, or a branch leads. */
+static void padding(void **state)
+{
+	struct world *w = *state;
+
+	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT | VP_TRAPS_INT3, VP_WISH_AUTO, NULL));
+	CODE(w, "\x31\xc0\xc3\xcc\xcc\xcc\xcc\xcc");
+	assert_int_equal(room_of(w), 5);
+	CODE(w, "\x31\xc0\xc3\xcc\xcc\xcc\x90");
+	assert_int_equal(room_of(w), 4);
+	CODE(w, "\x31\xc0\xc3\x90");
+	assert_int_equal(room_of(w), 1);
+	/* jz to the ret; then to the third byte of its padding */
+	CODE(w, "\x85\xff\x74\x02\x31\xc0\xc3\xcc\xcc\xcc\xcc");
+	assert_int_equal(room_of(w), 5);
+	CODE(w, "\x85\xff\x74\x05\x31\xc0\xc3\xcc\xcc\xcc\xcc");
+	assert_int_equal(room_of(w), 3);
+}
+
+/* Symbol FIRST + 2 is the function's unlikely part, which jumps back into it. */
+static int setup_cold(void **state)
+{
+	struct world *w = world_create(&layout);
+
+	strcpy(w->g.syms[FIRST + 2].name, NAME ".cold");
+	ks_write(&layout, guest_at(&w->g, GUEST_BASE), GUEST_IMAGE, GUEST_KS_OFF, GUEST_BASE, w->g.syms,
+		 &w->g.ks);
+	world_open(w);
+	assert_ok(vp_probes_create(w->guest, &w->probes));
+	*state = w;
+	return 0;
+}
+
+/* jz to the unlikely part; xor; ret and padding. That part: jmp to @to in the function. */
+static void write_parts(struct world *w, uint32_t to)
+{
+	const uint64_t function = w->g.syms[FIRST].addr, cold = w->g.syms[FIRST + 2].addr;
+	const uint32_t there = (uint32_t)(cold - function - 8), back = (uint32_t)(function + to - cold - 5);
+	uint8_t *at = guest_at(&w->g, cold);
+
+	CODE(w, "\x85\xff\x0f\x84....\x31\xc0\xc3\xcc\xcc\xcc\xcc");
+	memcpy(code(w) + 4, &there, sizeof(there));
+	memset(at, 0xcc, 32);
+	at[0] = 0xe9;
+	memcpy(at + 1, &back, sizeof(back));
+}
+
+/* Branches from there lead into the padding too. */
+static void padding_and_parts(void **state)
+{
+	struct world *w = *state;
+
+	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT | VP_TRAPS_INT3, VP_WISH_AUTO, NULL));
+	write_parts(w, 8); /* before the ret */
+	assert_int_equal(room_of(w), 5);
+	write_parts(w, 10); /* to it */
+	assert_int_equal(room_of(w), 5);
+	write_parts(w, 13);
+	assert_int_equal(room_of(w), 3);
+	write_parts(w, 11);
+	says(w, "return", "a branch targets the middle of its exit at +0xa");
+	write_parts(w, 15); /* behind what a jump takes */
+	assert_int_equal(room_of(w), 5);
+}
+
 /* A decision is kept until a change of the text is reported. */
 static void decisions_are_kept(void **state)
 {
@@ -164,6 +249,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_a_planner_nothing_is_refused, setup, world_destroy),
 		cmocka_unit_test_setup_teardown(verdicts, setup, world_destroy),
 		cmocka_unit_test_setup_teardown(branches, setup, world_destroy),
+		cmocka_unit_test_setup_teardown(padding, setup, world_destroy),
+		cmocka_unit_test_setup_teardown(padding_and_parts, setup_cold, world_destroy),
 		cmocka_unit_test_setup_teardown(decisions_are_kept, setup, world_destroy),
 	};
 

@@ -192,6 +192,19 @@ static bool is_torn(const struct vp_planner *p, const struct vp_batch_site *site
 	return k && site->gva % PAGE + site->room > PAGE && site->gva - k->base.v >= k->size;
 }
 
+/* Only a resident probe's jump needs the padding behind what a trap covers: that is given up where it can't
+ * be used. */
+static void leave_padding(const struct vp_planner *p, struct vp_batch_site *site)
+{
+	uint8_t covers = vp_planner_covers(site);
+
+	if (site->room <= covers || site->target)
+		return;
+	if (is_torn(p, site) ||
+	    vp_places_find(&p->places, site->gva + covers, (uint8_t)(site->room - covers)))
+		site->room = covers;
+}
+
 /* A page of a program is its file's, which the kernel may write to the disk, and which others read: nothing
  * is planted there. The CPU executes any instruction there. */
 static struct vp_verdict in_process(struct vp_planner *p, struct vp_batch_site *site)
@@ -206,6 +219,7 @@ struct vp_verdict vp_planner_site(struct vp_planner *p, struct vp_batch_site *si
 {
 	if (vp_batch_site_is_user(site))
 		return in_process(p, site);
+	leave_padding(p, site);
 	const char *place = site->target ? vp_places_branch(&p->places, site->gva, site->target)
 					 : vp_places_find(&p->places, site->gva, vp_planner_covers(site));
 

@@ -62,7 +62,7 @@ OT_MUST_CHECK struct ot_err *vp_planner_create(struct vp_guest *guest, uint32_t 
 OT_MUST_CHECK struct ot_err *vp_planner_read_again(struct vp_planner *planner);
 void vp_planner_destroy(struct vp_planner *planner);
 
-/** Decide about @p site: gva, target, length, room and bytes are input, trap is set. */
+/** Decide about @p site: gva, target, length, room and bytes are input, trap is set; room may become less. */
 struct vp_verdict vp_planner_site(struct vp_planner *planner, struct vp_batch_site *site);
 
 /** The reason why the @p n sites of one probe can't be trapped together, even if each alone can; NULL: they

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/search.h"
 #include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/registry.h"
@@ -35,6 +36,9 @@ struct finder {
 	struct vp_exits exits;
 	struct vp_batch_site *sites;
 	size_t count, cap;
+	/* Targets of its branches from one of its parts to another. */
+	uint64_t *across;
+	size_t nacross, across_cap;
 };
 
 /* @room: bytes at @bytes that the instruction and the padding after it take. */
@@ -180,6 +184,52 @@ static struct ot_err *check_middle(const struct finder *f, const struct vp_exit 
 	return ot_err_new(OT_ERR_UNSUPPORTED, "a branch targets the middle of its exit at +0x%x", e->offset);
 }
 
+/* Of the padding behind a ret, what no branch in its part leads to. One more byte is an exit's trap's, which
+ * check_middle() is about. */
+static uint8_t padding_room(const struct finder *f, const struct vp_exit *e, uint8_t room)
+{
+	while (f->text_changes && room > e->length + 1 &&
+	       vp_exits_has_target(&f->exits, e->offset + e->length + 1, e->offset + room))
+		room--;
+	return room;
+}
+
+static struct ot_err *add_across(struct finder *f, uint64_t target)
+{
+	if (!f->text_changes)
+		return NULL;
+	if (!ot_grow(&f->across, &f->across_cap, f->nacross + 1, sizeof(*f->across)))
+		return ot_err_nomem();
+	f->across[f->nacross++] = target;
+	return NULL;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Both checks of branches from the function's other parts, when all of them are known. */
+static struct ot_err *check_across(struct finder *f)
+{
+	if (f->nacross)
+		qsort(f->across, f->nacross, sizeof(*f->across), by_value);
+	for (size_t i = 0; i < f->count; i++) {
+		struct vp_batch_site *s = &f->sites[i];
+		size_t n = OT_COUNT_BEFORE(f->nacross, k, f->across[k] <= s->gva);
+		uint64_t into = n < f->nacross ? f->across[n] - s->gva : UINT64_MAX;
+		if (into >= s->room)
+			continue;
+		if (into <= s->length)
+			return ot_err_new(OT_ERR_UNSUPPORTED,
+					  "a branch targets the middle of its exit at +0x%x", s->offset);
+		s->room = (uint8_t)into;
+	}
+	return NULL;
+}
+
 static struct ot_err *scan_part(struct finder *f, const struct part *part)
 {
 	const uint8_t *bytes;
@@ -189,11 +239,14 @@ static struct ot_err *scan_part(struct finder *f, const struct part *part)
 	for (size_t i = 0; i < f->exits.count; i++) {
 		const struct vp_exit *e = &f->exits.list[i];
 
-		if (vp_exit_is_direct(e) && stays(f, e->branch.target))
+		if (vp_exit_is_direct(e) && stays(f, e->branch.target)) {
+			OT_TRY(add_across(f, e->branch.target));
 			continue;
+		}
 		if (e->branch.kind == VP_BRANCH_JUMP_IF)
 			continue;
 		uint8_t room = f->code->room(bytes + e->offset, e->length, part->size - e->offset);
+		room = padding_room(f, e, room);
 		OT_TRY(check_middle(f, e, room));
 		OT_TRY(add_site(f, part->gva + e->offset, bytes + e->offset, e->length, room,
 				part->shared ? f->when.shared : f->when.own));
@@ -228,7 +281,10 @@ struct ot_err *vp_function_return_sites(struct vp_probes *probes, const struct v
 
 		err = scan_part(&f, &part);
 	}
+	if (!err)
+		err = check_across(&f);
 	vp_exits_deinit(&f.exits);
+	free(f.across);
 	if (err) {
 		free(f.sites);
 		return err;

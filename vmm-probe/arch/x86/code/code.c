@@ -14,6 +14,8 @@
 #include "vmm-probe/arch/x86/insn/opcodes.h"
 #include "vmm-probe/arch/x86/insn/shape.h"
 
+#define JUMP_LENGTH 5
+
 static uint32_t entry(const uint8_t *bytes, uint64_t len)
 {
 	static const uint8_t endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -28,10 +30,15 @@ static uint8_t breakpoint(const uint8_t *bytes, uint64_t len)
 	return len && bytes[0] == VP_OPCODE_INT3;
 }
 
-/* An instruction that never falls through is followed by int3, against speculation: that byte may be used. */
+/* An instruction that never falls through is followed by int3, against speculation or up to where the next
+ * function begins: a byte of those may be used, and behind a ret as many as a jump needs. */
 static uint8_t room(const uint8_t *bytes, uint8_t len, uint64_t left)
 {
-	return len < left && len < VP_INSN_MAX && bytes[len] == VP_OPCODE_INT3 ? len + 1 : len;
+	uint8_t most = len == 1 && bytes[0] == VP_OPCODE_RET ? JUMP_LENGTH : len + 1, n = len;
+
+	while (n < most && n < left && n < VP_INSN_MAX && bytes[n] == VP_OPCODE_INT3)
+		n++;
+	return n;
 }
 
 /* An `out` has two bytes. An instruction of one byte needs int3, except a ret that is followed by an int3. */
