@@ -48,6 +48,22 @@ static void find_writers(struct vp_guest *guest, struct vp_resident_facts *ret)
 	}
 }
 
+/* Where `ret` is a jump, it leads to one of these: to the first, as the compiler made it, or to what the
+ * kernel has put in its place when it booted, by the processor's defects. */
+static void find_thunks(struct vp_guest *guest, struct vp_resident_facts *ret)
+{
+	static const char *const names[] = { "__x86_return_thunk",      "retbleed_return_thunk",
+					     "srso_return_thunk",       "srso_alias_return_thunk",
+					     "call_depth_return_thunk", "its_return_thunk" };
+	uint32_t n = 0;
+
+	_Static_assert(OT_ARRAY_SIZE(names) <= VP_RETURN_THUNKS, "a place for each");
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
+		if (vp_guest_find_symbol(guest, names[i], &ret->thunks[n]))
+			n++;
+}
+
 void vp_facts_resident(struct vp_guest *guest, struct vp_resident_facts *ret)
 {
 	const struct vp_btf *btf = vp_guest_btf(guest);
@@ -67,4 +83,5 @@ void vp_facts_resident(struct vp_guest *guest, struct vp_resident_facts *ret)
 					   .percpu_size = (uint32_t)(end - first) };
 	find_tasks(guest, btf, ret);
 	find_writers(guest, ret);
+	find_thunks(guest, ret);
 }

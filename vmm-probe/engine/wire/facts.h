@@ -19,6 +19,7 @@
 #define VP_TEXT_LOCKS      4
 #define VP_SYSCALL_ARGS    6
 #define VP_WRITERS         2
+#define VP_RETURN_THUNKS   8
 #define VP_UNNAMED         1ull
 #define VP_SYSCALL_CALLERS 4 /* functions, at most */
 /* In a task's thread_info.status: it is in a 32-bit system call. */
@@ -56,6 +57,8 @@ struct vp_resident_facts {
 	/* Functions with which the kernel writes its memory to a disk, or leaves it to another kernel. 0: it
 	 * has no such feature; VP_UNNAMED: it has, and the function is not among its symbols. */
 	uint64_t writers[VP_WRITERS];
+	/* Return thunks: a jump there is a function's return, and no call in its place. 0: no more. */
+	uint64_t thunks[VP_RETURN_THUNKS];
 };
 
 /* For finding a process's mappings, and the pages of their files (hit/untouched.c). All, or none: vmemmap is

@@ -46,7 +46,7 @@
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
-#define VP_PROTOCOL_VERSION 33u
+#define VP_PROTOCOL_VERSION 34u
 #define VP_MSG_MAX          65536
 #define VP_RAM_RANGES_MAX   128 /* of guest RAM … */
 #define VP_RAM_FDS_MAX      16  /* … and files that they are in */
