@@ -280,6 +280,14 @@ static void bend_clause(struct input *in, uint32_t how, struct bent *b)
 	b->clause.predicate = how & 0x80 ? &b->predicate.obj : NULL;
 }
 
+/* A function's entry, or one of its returns, of which the next bit chooses the kind. */
+static enum vp_args args_of(uint32_t how)
+{
+	if ((how & 0x60) == 0x40)
+		return VP_ARGS_FBT_RETURN;
+	return (how & 0x70) == 0x70 ? VP_ARGS_SYSCALL_ENTRY : VP_ARGS_FBT_ENTRY;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct tf_machine *m;
@@ -299,8 +307,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (b.clause.nactions > 1)
 		m->guest.world.ring.count = 0;
 	tf_give_keys(m);
-	struct ot_err *err =
-	    tf_compile(m, &b.clause, 1, (how & 0x70) == 0x70 ? VP_ARGS_SYSCALL_ENTRY : VP_ARGS_FBT_ENTRY);
+	m->returns = how & 0x10;
+	struct ot_err *err = tf_compile(m, &b.clause, 1, args_of(how));
 	compiled = !err;
 	if (!err)
 		run(seed, m, &b.clause);

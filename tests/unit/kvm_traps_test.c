@@ -155,12 +155,54 @@ static void test_gone(void **state)
 	end(&t, nop5);
 }
 
+/* A resident probe's jump over a ret takes its padding too, a trap at the same place two bytes of it. */
+static void test_return(void **state)
+{
+	static const uint8_t forms[][5] = { { 0xc3, 0xcc, 0xcc, 0xcc, 0xcc },
+					    { 0xe9, 0xfb, 0x0f, 0x00, 0x00 } };
+	struct vp_kvm kvm = { 0 };
+	(void)state;
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint8_t bytes[16] = { 0 };
+		struct vp_site trapped = {
+			.gva = GVA, .host = (uintptr_t)bytes, .length = i ? 5 : 1, .room = 5
+		};
+		memcpy(bytes, forms[i], 5);
+		memcpy(trapped.bytes, forms[i], 5);
+		struct vp_site leads = trapped;
+		leads.jump = GVA + 0x100005;
+		const struct vp_plan plans[2] = { { .sites = &leads, .nsites = 1 },
+						  { .sites = &trapped, .nsites = 1 } };
+		struct vp_kvm_traps *jump, *trap;
+		assert_null(vp_kvm_traps_create(&kvm, &plans[0], &jump));
+		assert_null(vp_kvm_traps_create(&kvm, &plans[1], &trap));
+		assert_int_equal(jump->list[0].kind, VP_TRAP_JUMP);
+		assert_true(jump->jumps && !trap->jumps);
+		assert_int_equal(trap->list[0].len, i ? 5 : 2);
+		vp_kvm_traps_exchange(&kvm, NULL, jump);
+		assert_memory_equal(bytes, "\xe9\x00\x00\x10\x00\x00", 6);
+		vp_kvm_traps_exchange(&kvm, jump, trap);
+		assert_memory_equal(bytes, i ? "\x3e\x3e\x3e\xe6" : "\xe6\x98\xcc\xcc\xcc", i ? 4 : 6);
+		vp_kvm_traps_exchange(&kvm, trap, jump);
+		assert_true(jump->list[0].planted && vp_kvm_trap_is_there(&jump->list[0]));
+		vp_kvm_traps_exchange(&kvm, jump, NULL);
+		assert_memory_equal(bytes, forms[i], 5);
+		bytes[4] ^= 1; /* the guest's own: nothing of it is overwritten */
+		vp_kvm_traps_exchange(&kvm, NULL, jump);
+		assert_true(!jump->list[0].planted && jump->list[0].lost);
+		assert_memory_equal(bytes, forms[i], 4);
+		vp_kvm_traps_destroy(jump);
+		vp_kvm_traps_destroy(trap);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_adopted),     cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_overwritten), cmocka_unit_test(test_window),
-		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_gone),        cmocka_unit_test(test_return),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,11 +22,11 @@ static const struct vp_tramp_op good[] = {
 
 #define N OT_ARRAY_SIZE(good)
 
-static void refused(struct tf_machine *m, const struct vp_tramp_op *ops, uint32_t nops, unsigned rule,
-		    int line)
+static void refused_at(struct tf_machine *m, enum vp_tramp_place place, const struct vp_tramp_op *ops,
+		       uint32_t nops, unsigned rule, int line)
 {
 	char prefix[16];
-	struct ot_err *err = vp_trampoline_check(&m->guest, ops, nops);
+	struct ot_err *err = vp_trampoline_check(&m->guest, place, ops, nops);
 
 	snprintf(prefix, sizeof(prefix), "rule %u ", rule);
 	if (!err || ot_err_code(err) != OT_ERR_BAD_DATA ||
@@ -34,6 +34,12 @@ static void refused(struct tf_machine *m, const struct vp_tramp_op *ops, uint32_
 		fail_msg("line %d: not refused by rule %u: %s", line, rule,
 			 err ? ot_err_message(err) : "it passed");
 	ot_err_destroy(err);
+}
+
+static void refused(struct tf_machine *m, const struct vp_tramp_op *ops, uint32_t nops, unsigned rule,
+		    int line)
+{
+	refused_at(m, VP_TRAMP_AT_ENTRY, ops, nops, rule, line);
 }
 
 /* The good list with members of operation @at replaced by @change breaks @rule. */
@@ -50,8 +56,8 @@ static void test_good(void **state)
 	struct tf_machine *m = tf_create();
 	(void)state;
 
-	fx_no_error(vp_trampoline_check(&m->guest, good, (uint32_t)N));
-	fx_no_error(vp_trampoline_check(&m->guest, good, 0));
+	fx_no_error(vp_trampoline_check(&m->guest, VP_TRAMP_AT_ENTRY, good, (uint32_t)N));
+	fx_no_error(vp_trampoline_check(&m->guest, VP_TRAMP_AT_ENTRY, good, 0));
 	tf_destroy(m);
 }
 
@@ -198,7 +204,7 @@ static void test_keys(void **state)
 	tf_give_keys(m);
 	memcpy(whole, keyed, sizeof(whole));
 	whole[1].value = w->keys_end - ENTRIES * 32;
-	fx_no_error(vp_trampoline_check(&m->guest, whole, (uint32_t)OT_ARRAY_SIZE(whole)));
+	fx_no_error(vp_trampoline_check(&m->guest, VP_TRAMP_AT_ENTRY, whole, (uint32_t)OT_ARRAY_SIZE(whole)));
 	KEYS_BREAK(2, ops[1].b = VP_TRAMP_REGS);
 	KEYS_BREAK(2, ops[1].b = VP_TRAMP_IMM);
 	KEYS_BREAK(2, ops[1].c = VP_TRAMP_REGS);
@@ -251,11 +257,34 @@ static void test_entries(void **state)
 	tf_destroy(m);
 }
 
+/* What is where a function begins is not where it ends. */
+static void test_places(void **state)
+{
+	static const struct vp_tramp_op at_return[] = {
+		{ .kind = VP_TRAMP_RETURNED, .dst = 0 },
+		{ .kind = VP_TRAMP_SUM, .a = 0, .value = TF_WORDS },
+		{ .kind = VP_TRAMP_EXIT },
+	};
+	static const struct vp_tramp_op arg[] = { { .kind = VP_TRAMP_ARG, .a = 1 } };
+	struct tf_machine *m = tf_create();
+	const uint32_t n = OT_ARRAY_SIZE(at_return);
+	(void)state;
+
+	fx_no_error(vp_trampoline_check(&m->guest, VP_TRAMP_AT_RETURN, at_return, n));
+	refused(m, at_return, n, 12, __LINE__);
+	refused_at(m, VP_TRAMP_NOWHERE, at_return + 1, 1, 12, __LINE__);
+	fx_no_error(vp_trampoline_check(&m->guest, VP_TRAMP_AT_ENTRY, arg, 1));
+	refused_at(m, VP_TRAMP_AT_RETURN, arg, 1, 12, __LINE__);
+	refused_at(m, VP_TRAMP_AT_RETURN, good, (uint32_t)N, 12, __LINE__); /* a record */
+	tf_destroy(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),    cmocka_unit_test(test_values), cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_records), cmocka_unit_test(test_keys),   cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -247,11 +247,16 @@ static void put_in(struct tf_machine *m, const uint8_t *bytes)
 	must(!mprotect(m->text, TEXT_SIZE, PROT_READ | PROT_EXEC), "text");
 }
 
+static bool is_own_return(const struct tf_machine *m)
+{
+	return m->site_args == VP_ARGS_FBT_RETURN && m->returns;
+}
+
 struct ot_err *tf_compile(struct tf_machine *m, const struct dif_clause *clauses, uint32_t n,
 			  enum vp_args args)
 {
 	struct vp_tramp_clause list[8];
-	struct vp_tramp_site site = { .args = args, .clauses = list, .nclauses = n };
+	struct vp_tramp_site site = { .args = args, .offset = TF_OFFSET, .clauses = list, .nclauses = n };
 	uint64_t text = (uint64_t)(uintptr_t)m->text;
 	uint8_t bytes[VP_TRAMP_BYTES_MAX];
 
@@ -260,11 +265,15 @@ struct ot_err *tf_compile(struct tf_machine *m, const struct dif_clause *clauses
 		list[i] = (struct vp_tramp_clause){ &clauses[i], m->epid, m->probe, 1000 + i };
 	OT_TRY(vp_trampoline_compile(&m->guest, &site, TF_WORDS, &m->t));
 	struct vp_tramp_code code = { .bytes = bytes, .size = sizeof(bytes) };
-	OT_TRY(vp_trampoline_emit(m->t.ops, m->t.nops, &m->guest.world, text + CODE_AT, text + VP_TRAMP_SITE,
-				  &code));
+	/* What is behind the site stands for a return thunk too. */
+	struct vp_tramp_end end = { vp_tramp_place_of(&site), text + VP_TRAMP_SITE };
+	m->site_args = args;
+	if (is_own_return(m))
+		end.to = 0;
+	OT_TRY(vp_trampoline_emit(m->t.ops, m->t.nops, &m->guest.world, text + CODE_AT, &end, &code));
 	m->len = code.len;
 	m->exit_at = code.exit;
-	const char *wrong = tf_harmless(m, bytes, m->len, text + CODE_AT, text + VP_TRAMP_SITE);
+	const char *wrong = tf_harmless(m, bytes, m->len, text + CODE_AT, &end);
 	if (wrong)
 		return ot_err_new(OT_ERR_INTERNAL, "bytes: %s", wrong);
 	put_in(m, bytes);
@@ -285,6 +294,10 @@ static void hit(struct tf_machine *m, struct tf_regs *regs, uint64_t flags)
 	tf_cpu = *regs;
 	/* An interrupt's hit is on a stack of its own. */
 	tf_cpu.r[VP_RSP] = (uint64_t)(uintptr_t)(m->stack + (outer ? 2 : 1) * TF_STACK) - 64;
+	if (is_own_return(m)) { /* to what is behind the site */
+		uint64_t caller = (uint64_t)(uintptr_t)m->text + VP_TRAMP_SITE;
+		memcpy((void *)(uintptr_t)tf_cpu.r[VP_RSP], &caller, sizeof(caller));
+	}
 	tf_cpu.flags = flags;
 	tf_entry = (uint64_t)(uintptr_t)m->text;
 	tf_enter();
@@ -328,14 +341,15 @@ static bool is_filled(const uint8_t *from, const uint8_t *to)
 
 const char *tf_intact(const struct tf_machine *m, const struct tf_regs *before, const struct tf_regs *after)
 {
-	const uint8_t *top = m->stack + TF_STACK - 64;
+	const uint8_t *top = m->stack + TF_STACK - 64, *end = top + (is_own_return(m) ? 8 : 0);
+	unsigned dead = m->site_args == VP_ARGS_FBT_RETURN ? VP_RDI : VP_RAX;
 
 	for (unsigned i = 0; i < 16; i++)
-		if (i != VP_RAX && i != VP_R10 && i != VP_R11 && i != VP_RSP && before->r[i] != after->r[i])
+		if (i != dead && i != VP_R10 && i != VP_R11 && i != VP_RSP && before->r[i] != after->r[i])
 			return "a register of the guest's has changed";
-	if (after->r[VP_RSP] != (uint64_t)(uintptr_t)top || after->flags & 0x400)
+	if (after->r[VP_RSP] != (uint64_t)(uintptr_t)end || after->flags & 0x400)
 		return "the stack pointer or the direction flag has changed";
-	if (!is_filled(m->stack, top - VP_TRAMP_STACK_MAX) || !is_filled(top, m->stack + TF_STACK))
+	if (!is_filled(m->stack, top - VP_TRAMP_STACK_MAX) || !is_filled(end, m->stack + TF_STACK))
 		return "the guest's stack has changed";
 	if (memcmp(kept, m->tasks, 4096))
 		return "a task has changed";

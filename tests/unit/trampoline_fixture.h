@@ -30,6 +30,7 @@
 #define TF_PORT        0x99u
 #define TF_STRSIZE     64u
 #define TF_STACK       4096u
+#define TF_OFFSET      0x3a7u /* of a return in its function */
 
 /* What was seen of the guest's registers, at the end or at an exit. */
 struct tf_regs {
@@ -47,9 +48,11 @@ struct tf_machine {
 	struct vp_facts facts;
 	struct vp_tramp_guest guest;
 	struct vp_trampoline t;
-	uint32_t len;     /* bytes of the trampoline */
-	uint32_t exit_at; /* offset of its exit; 0: none */
-	unsigned cpu;     /* that hits */
+	bool returns;           /* with VP_ARGS_FBT_RETURN: by a `ret` of its own, not by a thunk */
+	enum vp_args site_args; /* of the compiled one */
+	uint32_t len;           /* bytes of the trampoline */
+	uint32_t exit_at;       /* offset of its exit; 0: none */
+	unsigned cpu;           /* that hits */
 
 	/* of the last hit */
 	unsigned exits;
@@ -82,7 +85,8 @@ uint64_t *tf_key(const struct tf_machine *m, uint32_t entry);
 /** Words and rings as before any hit; for the words of the compiled trampoline. Tasks and areas stay. */
 void tf_reset(struct tf_machine *m);
 
-/** Compile the clauses and put the trampoline into its place. An error is the compiler's. */
+/** Compile the clauses and put the trampoline into its place: a function's entry, or with VP_ARGS_FBT_RETURN
+ * a return. An error is the compiler's. */
 OT_MUST_CHECK struct ot_err *tf_compile(struct tf_machine *m, const struct dif_clause *clauses, uint32_t n,
 					enum vp_args args);
 
@@ -126,6 +130,6 @@ static inline struct ga_ring *tf_ring(const struct tf_machine *m, unsigned cpu)
 /** What makes a list's bytes harmless, by a disassembler (trampoline_harmless.c): NULL, or what is wrong
  * (static). */
 const char *tf_harmless(const struct tf_machine *m, const uint8_t *code, uint32_t len, uint64_t at,
-			uint64_t back);
+			const struct vp_tramp_end *end);
 
 #endif

@@ -24,7 +24,8 @@ struct reader {
 	const struct tf_machine *m;
 	const uint8_t *code;
 	uint32_t len;
-	uint64_t at, back;
+	uint64_t at;
+	const struct vp_tramp_end *end;
 	const cs_insn *insn;
 	const cs_x86 *x86;
 	struct known now;
@@ -210,7 +211,7 @@ static const char *check_jump(struct reader *r)
 
 	if (op->type != X86_OP_IMM)
 		return "an indirect jump";
-	if ((uint64_t)op->imm == r->back)
+	if (r->end->to && (uint64_t)op->imm == r->end->to)
 		return r->insn->id == X86_INS_JMP ? NULL : "a conditional jump to the end";
 	target = (uint64_t)op->imm - r->at;
 	if (target >= r->len || target <= here)
@@ -223,10 +224,22 @@ static const char *check_jump(struct reader *r)
 	return NULL;
 }
 
+/* Only at a return of the function, only where it does not go on from, and where some processors need it. */
+static const char *check_return(const struct reader *r)
+{
+	if (r->end->place != VP_TRAMP_AT_RETURN || r->end->to)
+		return "a return";
+	return r->insn->address & 32 ? NULL : "a return in the lower half of a cache line";
+}
+
 static const char *check_insn(struct reader *r)
 {
 	unsigned id = r->insn->id;
 
+	if (id == X86_INS_RET)
+		return r->x86->op_count ? "a return that pops" : check_return(r);
+	if (id == X86_INS_INT3)
+		return r->falls || r->starts[r->insn->address - r->at] & 2 ? "a breakpoint" : NULL;
 	if (!is_known(id))
 		return "an instruction that no trampoline has";
 	if (r->x86->prefix[0])
@@ -264,10 +277,10 @@ static const char *read_all(struct reader *r, csh handle, cs_insn *insn)
 		const char *wrong = check_insn(r);
 		if (wrong)
 			return wrong;
-		r->falls = insn->id != X86_INS_JMP;
+		r->falls = insn->id != X86_INS_JMP && insn->id != X86_INS_RET && insn->id != X86_INS_INT3;
 	}
-	if (insn->id != X86_INS_JMP || (uint64_t)r->x86->operands[0].imm != r->back)
-		return "it does not end by the jump back";
+	if (r->falls || (r->end->to && (uint64_t)r->x86->operands[0].imm != r->end->to))
+		return "it does not end as it should";
 	for (uint32_t i = 0; i < r->len; i++)
 		if (r->starts[i] == 2)
 			return "a jump into an instruction";
@@ -275,13 +288,13 @@ static const char *read_all(struct reader *r, csh handle, cs_insn *insn)
 }
 
 const char *tf_harmless(const struct tf_machine *m, const uint8_t *code, uint32_t len, uint64_t at,
-			uint64_t back)
+			const struct vp_tramp_end *end)
 {
 	static csh handle;
 	static cs_insn *insn;
 	static struct reader r;
 
-	r = (struct reader){ .m = m, .code = code, .len = len, .at = at, .back = back, .falls = true };
+	r = (struct reader){ .m = m, .code = code, .len = len, .at = at, .end = end, .falls = true };
 	if (!handle) {
 		if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
 			return "no disassembler";

@@ -38,6 +38,8 @@ static uint64_t op_scalar(void *env, uint32_t id, enum dif_fault *fault)
 	static const uint8_t regs[] = { VP_REGS_ARGS };
 	const struct tf_machine *m = env;
 
+	if (m->site_args == VP_ARGS_FBT_RETURN && id >= DIF_VAR_arg0 && id <= DIF_VAR_arg9)
+		return id == DIF_VAR_arg0 ? TF_OFFSET : id == DIF_VAR_arg0 + 1 ? m->args[VP_RAX] : 0;
 	if (id >= DIF_VAR_arg0 && id <= DIF_VAR_arg5)
 		return m->args[regs[id - DIF_VAR_arg0]];
 	switch (id) {

@@ -149,11 +149,12 @@ static void test_bounds(void **state)
 	fx_no_error(tf_compile(m, &c->clause, 1, VP_ARGS_FBT_ENTRY));
 
 	/* too few bytes, and too far away */
+	const struct vp_tramp_end near = { VP_TRAMP_AT_ENTRY, 1 }, far = { VP_TRAMP_AT_ENTRY, 3ull << 30 };
 	struct vp_tramp_code code = { .bytes = bytes, .size = m->len - 1 };
-	fx_error(vp_trampoline_emit(m->t.ops, m->t.nops, &m->guest.world, 0, 0, &code), OT_ERR_LIMIT,
+	fx_error(vp_trampoline_emit(m->t.ops, m->t.nops, &m->guest.world, 0, &near, &code), OT_ERR_LIMIT,
 		 "more than");
 	code.size = sizeof(bytes);
-	fx_error(vp_trampoline_emit(m->t.ops, m->t.nops, &m->guest.world, 0, 3ull << 30, &code), OT_ERR_LIMIT,
+	fx_error(vp_trampoline_emit(m->t.ops, m->t.nops, &m->guest.world, 0, &far, &code), OT_ERR_LIMIT,
 		 "does not reach");
 	assert_true(vp_trampoline_jump(0x1000, 0x80000000u, jump));
 	assert_false(vp_trampoline_jump(0x1000, 0x80001005u, jump));

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Trampolines: code in the guest to which a function's entry jumps, and which jumps back behind that.
+ * Trampolines: code in the guest to which a function's entry or a return of it jumps, and which then goes on
+ * as the function would have: behind the entry, or back to the function's caller.
  * vmm-probe/trampoline compiles clauses to a list of operations; an architecture assembles the list to
  * instructions. No operation loads from a computed address, stores outside our own memory (except RESERVE's
  * count of preemption), or jumps to an earlier one: what can't be expressed can't be done
  * (docs/design/017-resident-probes.md).
  *
  * Registers of operations are numbers below VP_TRAMP_REGS. The guest's own registers keep their values,
- * except for those that a function's caller expects to lose at its entry.
+ * except for those that hold nothing there: that a function's caller expects to lose.
  *
  * Libc only. Any thread.
  */
@@ -81,6 +82,7 @@ static inline uint32_t vp_tramp_set_of(const uint64_t *key, uint32_t nwords, uin
 	X(CONST, "dst = value")                                                                          \
 	X(MOV, "dst = a")                                                                                \
 	X(ARG, "dst = argument number a of the function, one of those in registers")                     \
+	X(RETURNED, "dst = what the function returns, at a return")                                      \
 	X(CURRENT, "dst = address of the running task")                                                  \
 	X(LOAD_TASK, "dst = `size` bytes at `disp` in the running task, extended by `sign`")             \
 	X(LOAD_PERCPU, "dst = `size` bytes at `disp` in the guest's per-CPU area, extended by `sign`")   \
@@ -176,6 +178,21 @@ struct vp_tramp_world {
 	uint8_t port; /* EXIT's, below 256 */
 };
 
+/* The instruction that a jump replaces, by its place in a function: it decides which registers hold nothing
+ * there. */
+enum vp_tramp_place {
+	VP_TRAMP_NOWHERE,   /* no jump may replace it */
+	VP_TRAMP_AT_ENTRY,  /* function tracing's nop */
+	VP_TRAMP_AT_RETURN, /* a `ret` and padding, or a jump to the kernel's return thunk */
+};
+
+/* A site's place, and how its trampoline ends. */
+struct vp_tramp_end {
+	enum vp_tramp_place place;
+	uint64_t
+	    to; /* it jumps there: behind the nop, to the return thunk. 0, at a return: it returns itself */
+};
+
 /* The destination of a trampoline's bytes, and the bytes written so far. */
 struct vp_tramp_code {
 	uint8_t *bytes;
@@ -184,18 +201,26 @@ struct vp_tramp_code {
 	uint32_t exit; /* offset of EXIT's instruction; 0: there is none */
 };
 
-/** The bytes of a trampoline at guest address @p at that ends by a jump to @p back, for operations that
- * vp_trampoline_check() (vmm-probe/trampoline) would pass. LIMIT: more than there is room for, or @p back is
+/** The bytes of a trampoline at guest address @p at that ends as @p end says, for operations that
+ * vp_trampoline_check() (vmm-probe/trampoline) would pass. LIMIT: more than there is room for, or end->to is
  * out of reach. */
 OT_MUST_CHECK struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
 						const struct vp_tramp_world *world, uint64_t at,
-						uint64_t back, struct vp_tramp_code *code);
+						const struct vp_tramp_end *end, struct vp_tramp_code *code);
 
 /** May a jump replace the VP_TRAMP_SITE bytes at @p code? Only the one instruction that Linux puts at the
  * beginning of its functions for tracing, while it does nothing. */
 bool vp_trampoline_fits(const uint8_t *code);
 
-/** The jump to @p at that replaces that instruction at @p site. False: out of reach. */
+/** Do the @p len bytes at @p code begin a function with that instruction, perhaps behind the mark of a target
+ * of indirect calls? Then it was compiled for tracing. */
+bool vp_trampoline_is_traced(const uint8_t *code, uint64_t len);
+
+/** May a jump replace the return at @p site, whose bytes, with padding that is never executed, are the
+ * @p room ones at @p code? *ret_to: where it jumps, which must be a return thunk; 0: it returns itself. */
+bool vp_trampoline_returns(const uint8_t *code, uint8_t room, uint64_t site, uint64_t *ret_to);
+
+/** The jump to @p at that replaces the bytes at @p site. False: out of reach. */
 bool vp_trampoline_jump(uint64_t site, uint64_t at, uint8_t ret[VP_TRAMP_SITE]);
 
 #endif

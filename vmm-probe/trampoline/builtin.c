@@ -30,8 +30,23 @@ struct ot_err *vp_tramp_load(struct vp_tramp_walk *w, uint8_t size, bool sign)
 	return NULL;
 }
 
+/* At a return: where that is, the function's result, and nothing else. */
+static void argument_of_return(struct vp_tramp_walk *w, uint64_t n)
+{
+	if (n != 1) {
+		vp_tramp_set_const(w, n ? 0 : w->m->site->offset);
+		return;
+	}
+	vp_tramp_add_rd(w, VP_TRAMP_RETURNED);
+	vp_tramp_set(w, VP_FLOW_ANY, 0);
+}
+
 static struct ot_err *argument(struct vp_tramp_walk *w, uint64_t n)
 {
+	if (vp_tramp_place_of(w->m->site) == VP_TRAMP_AT_RETURN) {
+		argument_of_return(w, n);
+		return NULL;
+	}
 	if (n >= VP_NREGS_ARGS)
 		return VP_TRAMP_REFUSED("arg%llu, which is on the stack", (unsigned long long)n);
 	if (w->m->site->args != VP_ARGS_FBT_ENTRY)

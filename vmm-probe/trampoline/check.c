@@ -16,8 +16,10 @@
  *       within the record
  *    9  EXIT is the last operation, and without a record
  *   10  a table of keys is aligned, within the room for keys and in reach of a displacement; all of a list
- * have the same number of sets, and two to four words a key 11  an entry's word is changed by KEYED's result
- * only: on all ways that lead there, with nothing on them that changes its register
+ *       have the same number of sets, and two to four words a key
+ *   11  an entry's word is changed by KEYED's result only: on all ways that lead there, with nothing on them
+ *       that changes its register
+ *   12  at an entry there is no result; at a return there are neither arguments nor a record
  */
 #include <string.h>
 
@@ -32,6 +34,7 @@
 
 struct checker {
 	const struct vp_tramp_guest *guest;
+	enum vp_tramp_place place;
 	const struct vp_tramp_op *ops;
 	uint32_t nops, at;
 	bool record;                           /* at is in one */
@@ -58,6 +61,19 @@ static bool is_word(const struct vp_tramp_op *op)
 static bool size_is(const struct vp_tramp_op *op, bool small)
 {
 	return op->size == 4 || op->size == 8 || (small && (op->size == 1 || op->size == 2));
+}
+
+/* Registers and words of the stack that such an operation takes for granted. */
+static struct ot_err *check_place(const struct checker *c, const struct vp_tramp_op *op)
+{
+	bool of_entry = op->kind == VP_TRAMP_ARG || op->kind == VP_TRAMP_RESERVE || in_record(op);
+
+	if (c->place != VP_TRAMP_AT_ENTRY && c->place != VP_TRAMP_AT_RETURN)
+		return BAD(c, 12, "a list for no site");
+	if (c->place == VP_TRAMP_AT_RETURN ? of_entry : op->kind == VP_TRAMP_RETURNED)
+		return BAD(c, 12, "operation %u at %s", op->kind,
+			   c->place == VP_TRAMP_AT_RETURN ? "a return" : "an entry");
+	return NULL;
 }
 
 static struct ot_err *check_operands(const struct checker *c, const struct vp_tramp_op *op)
@@ -281,10 +297,10 @@ static struct ot_err *check_record(struct checker *c, const struct vp_tramp_op *
 	return in_record(op) ? check_store(c, op) : NULL;
 }
 
-struct ot_err *vp_trampoline_check(const struct vp_tramp_guest *guest, const struct vp_tramp_op *ops,
-				   uint32_t nops)
+struct ot_err *vp_trampoline_check(const struct vp_tramp_guest *guest, enum vp_tramp_place place,
+				   const struct vp_tramp_op *ops, uint32_t nops)
 {
-	struct checker c = { .guest = guest, .ops = ops, .nops = nops, .entry = NO_ENTRY };
+	struct checker c = { .guest = guest, .place = place, .ops = ops, .nops = nops, .entry = NO_ENTRY };
 
 	if (nops > VP_TRAMP_OPS_MAX)
 		return BAD(&c, 1, "%u operations", nops);
@@ -295,6 +311,7 @@ struct ot_err *vp_trampoline_check(const struct vp_tramp_guest *guest, const str
 		const struct vp_tramp_op *op = &ops[c.at];
 		if (op->kind > VP_TRAMP_EXIT)
 			return BAD(&c, 1, "no operation %u", op->kind);
+		OT_TRY(check_place(&c, op));
 		OT_TRY(check_operands(&c, op));
 		OT_TRY(check_load(&c, op));
 		OT_TRY(check_jump(&c, op));

@@ -137,7 +137,8 @@ static struct ot_err *in_place(struct vp_tramp_maker *m)
 	struct ot_err *err = all_words(m);
 
 	try_instead(m, vp_tramp_keyed, &before, false, &err);
-	if (m->guest->world.ring.count)
+	/* A record's words are an entry's arguments. */
+	if (m->guest->world.ring.count && vp_tramp_place_of(m->site) == VP_TRAMP_AT_ENTRY)
 		try_instead(m, with_records, &before, true, &err);
 	return err;
 }
@@ -214,5 +215,5 @@ struct ot_err *vp_trampoline_compile(const struct vp_tramp_guest *guest, const s
 		err = ot_err_new(OT_ERR_LIMIT, "a trampoline of more than %u operations", VP_TRAMP_OPS_MAX);
 	if (err)
 		return err;
-	return vp_trampoline_check(guest, ret->ops, ret->nops);
+	return vp_trampoline_check(guest, vp_tramp_place_of(site), ret->ops, ret->nops);
 }

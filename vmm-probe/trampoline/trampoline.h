@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest-resident probes: the clauses of a function's entry as code that the guest executes itself, without an
- * exit. docs/design/017-resident-probes.md explains how that code is installed, and why it can't do harm.
+ * Guest-resident probes: the clauses of a function's entry or return as code that the guest executes itself,
+ * without an exit. docs/design/017-resident-probes.md explains how that code is installed, and why it can't
+ * do harm.
  *
  * This part touches no guest. It compiles verified clauses to a list of operations, which
  * vp_trampoline_check() checks by rules of its own and vp_trampoline_emit() (arch/trampoline.h) assembles.
@@ -51,9 +52,10 @@ struct vp_tramp_clause {
 	uint32_t slot;                   /* ga_record.slot of its records, below 2^31 */
 };
 
-/* A site: a function's entry. */
+/* A site: a function's entry, or a return, which are VP_ARGS_FBT_RETURN's. */
 struct vp_tramp_site {
-	enum vp_args args; /* of the probe: only VP_ARGS_FBT_ENTRY has any in registers */
+	enum vp_args args; /* of the probe: FBT_ENTRY has registers, FBT_RETURN a constant and the result */
+	uint32_t offset;   /* … that constant: of the return, from the function's beginning */
 	const struct vp_tramp_clause *clauses;
 	uint32_t nclauses; /* in their order */
 };
@@ -109,12 +111,18 @@ OT_MUST_CHECK struct ot_err *vp_trampoline_compile(const struct vp_tramp_guest *
 						   const struct vp_tramp_site *site, uint32_t data_used,
 						   struct vp_trampoline *ret);
 
+static inline enum vp_tramp_place vp_tramp_place_of(const struct vp_tramp_site *site)
+{
+	return site->args == VP_ARGS_FBT_RETURN ? VP_TRAMP_AT_RETURN : VP_TRAMP_AT_ENTRY;
+}
+
 /**
- * Check a list of operations by the rules of check.c: it jumps forward only, reads nothing but the
- * running task and the per-CPU area within their bounds, and writes nothing but data. BAD_DATA: "rule N at
- * operation I".
+ * Check a list of operations for a site at @p place by the rules of check.c: it jumps forward only, reads
+ * nothing but the running task and the per-CPU area within their bounds, and writes nothing but data.
+ * BAD_DATA: "rule N at operation I".
  */
 OT_MUST_CHECK struct ot_err *vp_trampoline_check(const struct vp_tramp_guest *guest,
-						 const struct vp_tramp_op *ops, uint32_t nops);
+						 enum vp_tramp_place place, const struct vp_tramp_op *ops,
+						 uint32_t nops);
 
 #endif

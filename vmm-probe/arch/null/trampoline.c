@@ -3,14 +3,14 @@
 #include "vmm-probe/arch/trampoline.h"
 
 struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
-				  const struct vp_tramp_world *world, uint64_t at, uint64_t back,
-				  struct vp_tramp_code *code)
+				  const struct vp_tramp_world *world, uint64_t at,
+				  const struct vp_tramp_end *end, struct vp_tramp_code *code)
 {
 	(void)ops;
 	(void)nops;
 	(void)world;
 	(void)at;
-	(void)back;
+	(void)end;
 	(void)code;
 	return ot_err_new(OT_ERR_UNSUPPORTED, "this architecture has no trampolines");
 }
@@ -18,6 +18,22 @@ struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
 bool vp_trampoline_fits(const uint8_t *code)
 {
 	(void)code;
+	return false;
+}
+
+bool vp_trampoline_is_traced(const uint8_t *code, uint64_t len)
+{
+	(void)code;
+	(void)len;
+	return false;
+}
+
+bool vp_trampoline_returns(const uint8_t *code, uint8_t room, uint64_t site, uint64_t *ret_to)
+{
+	(void)code;
+	(void)room;
+	(void)site;
+	(void)ret_to;
 	return false;
 }
 

@@ -2,7 +2,8 @@
 /*
  * Jumps to the trampolines of resident probes. A jump is one more kind of trap: it replaces the same bytes
  * under the same rules, and is removed while the guest patches its text. While the guest has another
- * instruction there (function tracing's call), the site is trapped.
+ * instruction there (function tracing's call), the site is trapped. At a return it also replaces the padding
+ * behind a `ret`, which is never executed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,11 @@ bool vp_kvm_aim_jump(struct vp_kvm_trap *t)
 {
 	const struct vp_site *site = t->site;
 
-	if (!site->jump || t->len != VP_TRAMP_SITE || !vp_trampoline_fits(t->old) ||
+	if (!site->jump || site->room < VP_TRAMP_SITE || memcmp(t->old, site->bytes, VP_TRAMP_SITE) != 0 ||
 	    !vp_trampoline_jump(site->gva, site->jump, t->now))
 		return false;
 	t->kind = VP_TRAP_JUMP;
+	t->len = VP_TRAMP_SITE;
 	return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "dif/obj/layout.h"
 #include "dif/obj/program.h"
+#include "vmm-probe/arch/trampoline.h"
 #include "vmm-probe/engine/wire/batch.h"
 
 struct vp_engine_session;
@@ -82,8 +83,10 @@ struct vp_enabled_site {
 	uint8_t length, room, bytes[15];
 	uint8_t trap, sentinel, agent; /* as in struct vp_batch_site */
 	uint16_t pushed;
-	bool stale;                                  /* stale.c's */
-	enum vp_args args;                           /* the place's own arguments, without `raw` */
+	bool stale;              /* stale.c's */
+	enum vp_args args;       /* the place's own arguments, without `raw` */
+	struct vp_tramp_end end; /* service/resident_place.c: of a trampoline there */
+	const char *no_place; /* … the reason why none fits (static); NULL: one does, or none is asked for */
 	const struct vp_site_program *raw, *program; /* as in struct vp_batch_site; NULL: none */
 	struct vp_enabled_probe *probe;
 };

@@ -8,6 +8,7 @@
 #include "vmm-probe/engine/service/agent.h"
 #include "vmm-probe/engine/service/enabling.h"
 #include "vmm-probe/engine/service/parts.h"
+#include "vmm-probe/engine/service/resident.h"
 #include "vmm-probe/engine/wire/patches.h"
 
 #define BYTES_SEEN 15
@@ -101,6 +102,7 @@ static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_pa
 	vp_patches_undo(patches, from->gva, bytes, from->room);
 	if (memcmp(bytes, from->bytes, from->room) != 0 && !is_other_form(from, bytes))
 		return ot_err_new(OT_ERR_BAD_DATA, "the guest's code at %#llx has changed: try again", gva);
+	vp_resident_place(es, patches, to);
 	return NULL;
 }
 

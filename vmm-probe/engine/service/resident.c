@@ -29,12 +29,12 @@ struct vp_resident_site {
 
 /* --- which sites qualify ---------------------------------------------------------------------------------- */
 
-/* A function's entry that fires without a condition that only the host can check. */
+/* A function's entry or return that fires without a condition that only the host can check. */
 static bool qualifies(const struct vp_enabled_site *site)
 {
-	return site->length == VP_TRAMP_SITE && site->trap == VP_SITE_TEXT && !site->target &&
+	return site->end.place != VP_TRAMP_NOWHERE && site->trap == VP_SITE_TEXT && !site->target &&
 	       !site->sentinel && !site->agent && !vp_site_is_conditional(site) && !site->raw &&
-	       !site->program && vp_trampoline_fits(site->bytes);
+	       !site->program;
 }
 
 bool vp_resident_qualifies(const struct vp_enabled_batch *batch, const struct vp_ecb *ecb)
@@ -52,6 +52,14 @@ bool vp_resident_qualifies(const struct vp_enabled_batch *batch, const struct vp
 static bool session_wants(const struct vp_engine_session *es)
 {
 	return es->open.flags & VP_OPEN_RESIDENT && !es->open.only_cpu;
+}
+
+static const char *why_none(const struct vp_site *site)
+{
+	for (uint32_t i = 0; i < site->necbs; i++)
+		if (site->enabled[i]->no_place)
+			return site->enabled[i]->no_place;
+	return "more than its clauses' predicates decides about it, or another session traps it";
 }
 
 /* All sessions at the site want a trampoline, and trace the same kernel. */
@@ -135,7 +143,8 @@ static struct ot_err *compile(const struct vp_resident *r, const struct vp_tramp
 			      const struct vp_site *site, uint32_t data_used)
 {
 	struct vp_tramp_clause clauses[CLAUSES];
-	const struct vp_tramp_site t = { site->enabled[0]->args, clauses, site->necbs };
+	const struct vp_enabled_site *at = site->enabled[0];
+	const struct vp_tramp_site t = { at->args, (uint32_t)(at->gva - at->func_gva), clauses, site->necbs };
 
 	for (uint32_t i = 0; i < site->necbs; i++) {
 		const struct vp_ecb *ecb = site->ecbs[i];
@@ -154,6 +163,7 @@ static struct ot_err *compile_for_ring(struct vp_resident *r, struct vp_tramp_gu
 	struct ot_err *err = compile(r, guest, site, data_used);
 
 	if ((!err && !r->compiled->exits) || r->ring.count ||
+	    site->enabled[0]->end.place == VP_TRAMP_AT_RETURN ||
 	    !vp_records_layout(r, site->es, &guest->world.ring))
 		return err;
 	ot_err_destroy(err);
@@ -175,7 +185,7 @@ static struct ot_err *place_code(struct vp_resident *r, const struct vp_tramp_gu
 
 	if (vp_resident_code_left(r) < VP_TRAMP_BYTES_MAX)
 		return ot_err_new(OT_ERR_LIMIT, NO_ROOM);
-	OT_TRY(vp_trampoline_emit(t->ops, t->nops, &guest->world, gva, site->gva + VP_TRAMP_SITE, &code));
+	OT_TRY(vp_trampoline_emit(t->ops, t->nops, &guest->world, gva, &site->enabled[0]->end, &code));
 	if (!vp_trampoline_jump(site->gva, gva, jump))
 		return ot_err_new(OT_ERR_LIMIT, "the function is out of a jump's reach");
 	r->code_used += (code.len + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
@@ -341,7 +351,7 @@ static void decide(struct vp_engine *engine, struct next *n, struct vp_site *sit
 	bool records;
 
 	if (!is_wanted_by_all(site))
-		return note_trapped(site, "its place is no beginning of a function with a nop for tracing");
+		return note_trapped(site, why_none(site));
 	if (!vp_resident_has_room(engine, site->es))
 		return note_trapped(site, r->why);
 	if (r->room.outlived && !is_watched(n, site->es))

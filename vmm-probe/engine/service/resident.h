@@ -28,6 +28,8 @@ struct dif_clause;
 struct vp_engine_session;
 struct vp_enabled_batch;
 struct vp_records_owner;
+struct vp_enabled_site;
+struct vp_patches;
 struct vp_resident_site;
 struct vp_resident_table;
 struct vp_site;
@@ -93,6 +95,13 @@ bool vp_resident_is_per_probe(const struct dif_clause *clause);
 /** For the operator: how many of the session's sites have a trampoline, and why the others are trapped; "" if
  * the session did not ask for any. */
 void vp_resident_describe(const struct vp_engine_session *es, char *ret, size_t size);
+
+/* --- resident_place.c ---------------------------------------------------------------------------- */
+
+/** Set @p site's `end` and `no_place`, if the session wants trampolines; its bytes are those that are in
+ * guest memory. @p patches: the backend's. */
+void vp_resident_place(struct vp_engine_session *es, const struct vp_patches *patches,
+		       struct vp_enabled_site *site);
 
 /* --- resident_room.c ----------------------------------------------------------------------------- */
 

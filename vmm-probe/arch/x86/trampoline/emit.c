@@ -5,15 +5,16 @@
  * At the first instruction of a C function RAX, R10, R11 and the flags are dead: the calling convention gives
  * them to the callee, and no kernel that can trace its functions is compiled with a convention of its own
  * (GCC has no -fipa-ra with -pg). RAX and R10 are an operation's first two registers. The others are pushed.
+ *
+ * At a return of such a function RAX is its result, and RDI, R10, R11 and the flags are dead, with registers
+ * that are not used here. So the result is in RDI from the first operation that could change RAX to the end.
  */
 #include "vmm-probe/arch/x86/trampoline/emit.h"
 
-#include <string.h>
-
 #include "vmm-probe/arch/x86/insn/opcodes.h"
-#include "vmm-probe/arch/x86/static_branch.h"
 
-#define FREE_REGS 2u /* that need not be pushed */
+#define FREE_REGS 2u  /* that need not be pushed */
+#define HALF_LINE 32u /* bytes of half a cache line */
 
 static const uint8_t registers[VP_TRAMP_REGS] = { VP_RAX, VP_R10, VP_RBX, VP_R12, VP_R13, VP_R14 };
 
@@ -150,6 +151,9 @@ static void value(struct vp_emitter *e, const struct vp_tramp_op *op)
 	case VP_TRAMP_ARG:
 		move(e, dst, vp_emit_arg(op->a));
 		break;
+	case VP_TRAMP_RETURNED:
+		move(e, dst, e->moved ? VP_EMIT_RESULT : VP_RAX);
+		break;
 	case VP_TRAMP_CURRENT:
 		vp_asm_load(&e->a, dst, (struct vp_asm_place){ VP_ASM_GS, e->world->current }, 8, false);
 		break;
@@ -250,12 +254,55 @@ static unsigned count_pushed(const struct vp_tramp_op *ops, uint32_t nops)
 	return n > FREE_REGS ? n - FREE_REGS : 0;
 }
 
-static bool reaches(uint64_t from, uint64_t to, int32_t *ret)
+/* Does any operation change RAX? */
+static bool changes_result(const struct vp_tramp_op *ops, uint32_t nops)
 {
-	int64_t distance = (int64_t)(to - from);
+	for (uint32_t i = 0; i < nops; i++) {
+		bool value = ops[i].kind >= VP_TRAMP_CONST && ops[i].kind <= VP_TRAMP_KEYED;
+		if ((value && vp_emit_reg(ops[i].dst) == VP_RAX) ||
+		    (ops[i].kind >= VP_TRAMP_LEAST && ops[i].kind <= VP_TRAMP_PUBLISH))
+			return true;
+	}
+	return false;
+}
 
-	*ret = (int32_t)distance;
-	return distance == *ret;
+static void begin(struct vp_emitter *e, const struct vp_tramp_op *ops, uint32_t nops)
+{
+	e->pushed = count_pushed(ops, nops);
+	e->moved = e->back->place == VP_TRAMP_AT_RETURN && changes_result(ops, nops);
+	for (unsigned i = 0; i < e->pushed; i++)
+		vp_asm_push(&e->a, vp_emit_reg((uint8_t)(FREE_REGS + i)));
+	if (e->moved)
+		move(e, VP_EMIT_RESULT, VP_RAX);
+}
+
+/* A kernel may have each `ret` in the upper half of a cache line, as some processors mistake what others
+ * predict (Indirect Target Selection). So ours is there on all. */
+static void give_back(struct vp_emitter *e)
+{
+	static const uint8_t ret[] = { VP_OPCODE_RET, VP_OPCODE_INT3 };
+
+	if (!((e->at + e->a.len) & HALF_LINE)) {
+		uint32_t skip = vp_asm_jump(&e->a, true);
+		uint64_t here = e->at + e->a.len;
+		for (uint64_t i = here & HALF_LINE ? HALF_LINE : here % HALF_LINE; i < HALF_LINE; i++)
+			vp_asm_bytes(&e->a, &ret[1], 1);
+		vp_asm_land(&e->a, skip, true);
+	}
+	vp_asm_bytes(&e->a, ret, sizeof(ret));
+}
+
+static struct ot_err *go_on(struct vp_emitter *e)
+{
+	static const uint8_t jmp = VP_OPCODE_JMP;
+	int32_t distance;
+
+	vp_asm_bytes(&e->a, &jmp, 1);
+	if (!vp_emit_reaches(e->at + e->a.len + sizeof(distance), e->back->to, &distance))
+		return ot_err_new(OT_ERR_LIMIT, "a trampoline at %#llx does not reach %#llx",
+				  (unsigned long long)e->at, (unsigned long long)e->back->to);
+	vp_asm_bytes(&e->a, &distance, sizeof(distance));
+	return NULL;
 }
 
 /* The VMM, if it is to be asked, finds the guest's registers as they were at the site, but for those that are
@@ -263,20 +310,18 @@ static bool reaches(uint64_t from, uint64_t to, int32_t *ret)
 static struct ot_err *leave(struct vp_emitter *e, bool exits)
 {
 	const uint8_t out[] = { VP_OPCODE_OUT, e->world->port };
-	static const uint8_t jmp = VP_OPCODE_JMP;
-	int32_t distance;
 
 	for (unsigned i = e->pushed; i > 0; i--)
 		vp_asm_pop(&e->a, vp_emit_reg((uint8_t)(FREE_REGS + i - 1)));
+	if (e->moved)
+		move(e, VP_RAX, VP_EMIT_RESULT);
 	if (exits) {
 		e->exit = e->a.len;
 		vp_asm_bytes(&e->a, out, sizeof(out));
 	}
-	vp_asm_bytes(&e->a, &jmp, 1);
-	if (!reaches(e->at + e->a.len + sizeof(distance), e->back, &distance))
-		return ot_err_new(OT_ERR_LIMIT, "a trampoline at %#llx does not reach %#llx",
-				  (unsigned long long)e->at, (unsigned long long)e->back);
-	vp_asm_bytes(&e->a, &distance, sizeof(distance));
+	if (e->back->to)
+		return go_on(e);
+	give_back(e);
 	return NULL;
 }
 
@@ -316,19 +361,17 @@ static struct ot_err *operation(struct vp_emitter *e, const struct vp_tramp_op *
 }
 
 struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
-				  const struct vp_tramp_world *world, uint64_t at, uint64_t back,
-				  struct vp_tramp_code *code)
+				  const struct vp_tramp_world *world, uint64_t at,
+				  const struct vp_tramp_end *end, struct vp_tramp_code *code)
 {
 	struct vp_emitter e = { .a = { .code = code->bytes, .size = code->size },
 				.world = world,
 				.at = at,
-				.back = back,
+				.back = end,
 				.end = nops };
 	struct ot_err *err = NULL;
 
-	e.pushed = count_pushed(ops, nops);
-	for (unsigned i = 0; i < e.pushed; i++)
-		vp_asm_push(&e.a, vp_emit_reg((uint8_t)(FREE_REGS + i)));
+	begin(&e, ops, nops);
 	for (uint32_t i = 0; i < nops && !err; i++) {
 		land(&e, i);
 		err = operation(&e, &ops[i]);
@@ -342,20 +385,4 @@ struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, uint32_t nops,
 	code->len = e.a.len;
 	code->exit = e.exit;
 	return err;
-}
-
-bool vp_trampoline_fits(const uint8_t *code)
-{
-	return vp_native_is_nop5(code);
-}
-
-bool vp_trampoline_jump(uint64_t site, uint64_t at, uint8_t ret[VP_TRAMP_SITE])
-{
-	int32_t distance;
-
-	if (!reaches(site + VP_TRAMP_SITE, at, &distance))
-		return false;
-	ret[0] = VP_OPCODE_JMP;
-	memcpy(ret + 1, &distance, sizeof(distance));
-	return true;
 }

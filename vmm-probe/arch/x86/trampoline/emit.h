@@ -12,6 +12,8 @@
 #define VP_EMIT_SCRATCH VP_R11
 #define VP_EMIT_NUMBER  VP_R10
 #define VP_EMIT_TEMP    VP_RAX
+/* At a return, once RAX is used. */
+#define VP_EMIT_RESULT  VP_RDI
 
 struct vp_emitter {
 	struct vp_assembler a;
@@ -19,7 +21,9 @@ struct vp_emitter {
 	unsigned pushed; /* registers of the guest that are saved on its stack */
 	uint32_t exit;   /* offset of EXIT's instruction; 0: none yet */
 	bool has_task;   /* R11 is the running task's address: of a task, it never changes */
-	uint64_t at, back;
+	bool moved;      /* at a return: the function's result is in VP_EMIT_RESULT */
+	uint64_t at;
+	const struct vp_tramp_end *back;
 	uint32_t end; /* number of operations: a jump there goes back at once */
 	/* Jumps to operations that have no place yet. */
 	struct {
@@ -28,6 +32,15 @@ struct vp_emitter {
 	} pending[2 * VP_TRAMP_OPS_MAX];
 	uint32_t npending;
 };
+
+/** *ret is the distance to @p to; false: it needs more than 32 bits. */
+static inline bool vp_emit_reaches(uint64_t from, uint64_t to, int32_t *ret)
+{
+	int64_t distance = (int64_t)(to - from);
+
+	*ret = (int32_t)distance;
+	return distance == *ret;
+}
 
 /** The register of an operation's register. */
 enum vp_reg vp_emit_reg(uint8_t reg);

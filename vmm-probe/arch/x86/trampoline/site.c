@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sites that a jump of five bytes may replace, by their bytes: the nop of function tracing, and returns. A
+ * kernel that is compiled with return thunks has a jump to one of these at each return, or has replaced that
+ * jump when it booted: by one to another thunk, or by `ret` and four int3.
+ */
+#include <string.h>
+
+#include "vmm-probe/arch/x86/insn/opcodes.h"
+#include "vmm-probe/arch/x86/static_branch.h"
+#include "vmm-probe/arch/x86/trampoline/emit.h"
+
+bool vp_trampoline_fits(const uint8_t *code)
+{
+	return vp_native_is_nop5(code);
+}
+
+bool vp_trampoline_is_traced(const uint8_t *code, uint64_t len)
+{
+	/* The mark, and what the kernel puts in its place in functions that are not called indirectly. */
+	static const uint8_t marks[][4] = { { 0xf3, 0x0f, 0x1e, 0xfa }, { 0x66, 0x0f, 0x1f, 0x00 } };
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (len >= sizeof(marks[i]) && !memcmp(code, marks[i], sizeof(marks[i])))
+			at = sizeof(marks[i]);
+	return len >= at + VP_TRAMP_SITE && vp_native_is_nop5(code + at);
+}
+
+bool vp_trampoline_returns(const uint8_t *code, uint8_t room, uint64_t site, uint64_t *ret_to)
+{
+	static const uint8_t padded[VP_TRAMP_SITE] = { VP_OPCODE_RET, VP_OPCODE_INT3, VP_OPCODE_INT3,
+						       VP_OPCODE_INT3, VP_OPCODE_INT3 };
+	int32_t distance;
+
+	if (room < VP_TRAMP_SITE)
+		return false;
+	if (code[0] == VP_OPCODE_JMP) {
+		memcpy(&distance, code + 1, sizeof(distance));
+		*ret_to = site + VP_TRAMP_SITE + (uint64_t)(int64_t)distance;
+		return *ret_to != 0;
+	}
+	*ret_to = 0;
+	return !memcmp(code, padded, sizeof(padded));
+}
+
+bool vp_trampoline_jump(uint64_t site, uint64_t at, uint8_t ret[VP_TRAMP_SITE])
+{
+	int32_t distance;
+
+	if (!vp_emit_reaches(site + VP_TRAMP_SITE, at, &distance))
+		return false;
+	ret[0] = VP_OPCODE_JMP;
+	memcpy(ret + 1, &distance, sizeof(distance));
+	return true;
+}
