@@ -67,6 +67,8 @@ void round_end(uint64_t n);
 void call_all(uint64_t i, uint32_t cpu);
 /** percpu.c, in the guest that has it: this vCPU's per-CPU area. */
 void percpu_setup(uint32_t cpu) __attribute__((weak));
+/** returned.c, in the guest that has it: each of its functions once; they add both. */
+void call_returned(uint64_t i, uint64_t second) __attribute__((weak));
 /** patching.c, in the guest that has it: its rounds instead. */
 void patching_run(uint32_t cpu) __attribute__((weak));
 
