@@ -28,6 +28,7 @@ from lib.toggling import toggling
 from lib.truth import EVENTS
 from lib.vmm_guest import VmmGuest
 from processes import Processes
+from resident import ResidentCode
 
 # Many times the duration on an idle machine: none of them is a measurement.
 TOGGLE_SECONDS = 600
@@ -56,6 +57,7 @@ class Lab:
         self.release = None
         self.boots = 0
         self.current = None
+        self.options = ""
         self.known = set()
 
     def path(self, name):
@@ -74,15 +76,18 @@ class Lab:
                     out.write(f.read())
         return out.name
 
-    def guest(self):
-        """The running guest, or a new one: a test that ends its guest does not affect the others."""
-        if self.current and not self.current.alive():
+    def guest(self, options=""):
+        """The running guest, or a new one: a test that ends its guest does not affect the others. options: more of its
+        command line."""
+        if self.current and (not self.current.alive() or self.options != options):
             self.close()
         if not self.current:
             self.boots += 1
             guest = VmmGuest(self.kernel, os.path.join(self.build, "bin", "outsight-vmm"), smp=VCPUS,
-                             append=SLOW_HOST_ARGS, log=self.path(f"console{self.boots}"), more_files=self.more_files())
+                             append=f"{SLOW_HOST_ARGS} {options}".strip(), log=self.path(f"console{self.boots}"),
+                             more_files=self.more_files())
             self.current = guest.__enter__()
+            self.options = options
             self.release = guest.check("uname -r").strip()
             # Symbols for the tests: the guest reads its own list faster than we could send it.
             guest.check("cut -d' ' -f3 /proc/kallsyms | sort -u >/tmp/names")
@@ -109,6 +114,7 @@ class LabTest(unittest.TestCase):
     maxDiff = 4000
 
     def setUp(self):
+        self.lab = LAB
         self.guest = LAB.guest()
         self.outsight = LAB.outsight
         self.traces = []
@@ -311,148 +317,8 @@ class Patching(LabTest):
         self.assertTrue(keyed(trace.out), trace.story())
 
 
-class Resident(LabTest):
-    """Code of ours in the guest's own path counts and tests in place of exits. In the lab it is forced, should its
-    instructions be slow beside the rest; what it counts is exact on any host."""
-
-    def said(self, trace):
-        """(places, exits among them, traps) as the session said."""
-        match = re.search(r"resident probes: (\d+) places(?:, \d+ of which write records)?(?:, (\d+) of which exit[^;\n]*)?"
-                          r"(?:; (\d+) places are trapped)?", trace.story())
-        self.assertTrue(match, trace.story())
-        return tuple(int(n or 0) for n in match.groups())
-
-    def getppid(self, program, said):
-        job = self.guest.spawn("getppid_loop 4 10000 wait")
-        job.wait_output("waiting")
-        trace = self.traced(program, "-x", "inject=force")
-        job.send("go")
-        job.wait_end()
-        trace.stop()
-        self.assertEqual(self.said(trace), said, trace.story())
-        return trace
-
-    def test_counts(self):
-        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { @n = count(); @s = sum(pid > 1); } '
-                             'fbt::__x64_sys_getppid:entry /execname == "nobody"/ { @x = count(); }', (1, 0, 0))
-        self.counted(numbers(trace.out), [40000] * 2, trace.story())
-
-    def test_filter(self):
-        """What is not done in place exits where the predicate holds."""
-        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { @[execname, ppid] = count(); }', (1, 1, 0))
-        self.counted([int(trace.out.split()[-1])], [40000], trace.story())
-
-    def test_keys(self):
-        """By name, by thread and by an argument of all system calls: what the table has needs no exit."""
-        trace = self.getppid('fbt::__x64_sys_getppid:entry { @[execname] = count(); }', (1, 1, 0))
-        self.counted([keyed(trace.out).get("getppid_loop")], [40000], trace.story())
-        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { @[tid] = sum(pid > 1); }', (1, 1, 0))
-        counts = [int(n) for n in re.findall(r"^ +\d+ +(\d+)$", trace.out, re.M)]
-        self.counted(counts, [10000] * 4, trace.story())
-
-    def test_keys_of_several_elements(self):
-        """Name, thread and function; counts and a distribution of two clauses by them."""
-        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ '
-                             '{ @n[execname, tid] = count(); @m[execname, tid] = max(pid > 1); } '
-                             'fbt::__x64_sys_getppid:entry /tid/ { @s[execname, tid] = sum(2 * (pid > 1)); }', (1, 1, 0))
-        rows = re.findall(r"^ +getppid_loop +(\d+) +(\d+)$", trace.out, re.M)
-        self.assertEqual(len({tid for tid, _ in rows}), 4, trace.story())
-        self.counted(sorted(int(n) for _, n in rows), [1] * 4 + [10000] * 4 + [20000] * 4, trace.story())
-        trace = self.getppid('fbt::__x64_sys_getppid:entry { @[probefunc, execname] = count(); }', (1, 1, 0))
-        found = re.search(r"__x64_sys_getppid +getppid_loop +(\d+)$", trace.out, re.M)
-        self.assertTrue(found, trace.story())
-        self.counted([int(found[1])], [40000], trace.story())
-
-    def test_tables_of_many_functions(self):
-        """A table for each function, until there is no room: the others exit where the predicate holds, as without one."""
-        before = self.quiet_text()
-        trace = self.traced('fbt::s*:entry,fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ '
-                            '{ @[probefunc, execname] = count(); }', "-x", "inject=force")
-        self.guest.check("getppid_loop 4 1000")
-        trace.stop()
-        places, exits, _ = self.said(trace)
-        self.assertEqual(places, exits, trace.story())
-        self.assertGreater(places, 2000, trace.story())
-        found = re.search(r"__x64_sys_getppid +getppid_loop +(\d+)$", trace.out, re.M)
-        self.assertTrue(found, trace.story())
-        self.counted([int(found[1])], [4000], trace.story())
-        self.assertEqual(self.text(), before)
-
-    def test_records(self):
-        """By four keys, each hit by its record; and what a clause prints of the task, at a pace that the rings follow."""
-        trace = self.getppid('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { @[execname, tid, pid > 1, cpu < 0] = count(); }',
-                            (1, 0, 0))
-        self.assertIn("1 of which write records", trace.story())
-        lost = sum(int(n) for n in re.findall(r"(\d+) records? of resident probes lost", trace.story()))
-        counts = [int(n) for n in re.findall(r"^ +getppid_loop +\d+ +1 +0 +(\d+)$", trace.out, re.M)]
-        self.assertEqual(len(counts), 4, trace.story())
-        self.counted([sum(counts) + lost], [40000], trace.story())
-        job = self.guest.spawn("getppid_loop 1 500 wait")
-        job.wait_output("waiting")
-        trace = self.traced('fbt::__x64_sys_getppid:entry /execname == "getppid_loop"/ { printf("%s %d %d %d\\n", execname, pid, ipl, '
-                            'timestamp); }', "-x", "inject=force")
-        job.send("go")
-        job.wait_end()
-        trace.stop()
-        self.assertEqual(self.said(trace), (1, 0, 0), trace.story())
-        rows = re.findall(r"^getppid_loop (\d+) 0 (\d+)$", trace.out, re.M)
-        self.counted([len(rows)], [500], trace.story())
-        self.assertEqual(len({pid for pid, _ in rows}), 1, trace.story())
-        self.assertEqual([int(t) for _, t in rows], sorted(int(t) for _, t in rows), trace.story())
-
-    def test_all_functions(self):
-        """A trampoline for each function that has the nop, while four threads make known calls; then none."""
-        before = self.quiet_text()
-        job = self.guest.spawn("getppid_loop 4 10000 wait")
-        job.wait_output("waiting")
-        trace = self.traced('fbt:::entry /execname == "getppid_loop"/ { @[probefunc] = count(); }', "-x", "inject=force")
-        job.send("go")
-        job.wait_end()
-        trace.stop()
-        places, exits, _ = self.said(trace)
-        self.assertGreater(places, 20000, trace.story())
-        self.assertEqual(exits, 0, trace.story())
-        self.counted([keyed(trace.out).get("__x64_sys_getppid")], [40000], trace.story())
-        self.assertEqual(self.text(), before)
-
-    def test_room(self):
-        """Four sessions need more room than there is: it is given back between them, and all of them count."""
-        for _ in range(4):
-            job = self.guest.spawn("getppid_loop 4 200 wait")
-            job.wait_output("waiting")
-            trace = self.traced("fbt:::entry { @[probefunc] = count(); }", "-x", "inject=force")
-            job.send("go")
-            job.wait_end()
-            trace.stop()
-            self.assertGreater(self.said(trace)[0], 20000, trace.story())
-            self.assertGreaterEqual(keyed(trace.out).get("__x64_sys_getppid", 0), 800, trace.story())
-
-    def test_guest_patches_its_own_text(self):
-        """Function tracer, kprobes and static keys on and off at a function that leads to ours: counts stay exact."""
-        rounds, calls = LAB.self_patches // 4, 20
-        trace = self.traced('fbt::__x64_sys_getppid:entry /execname == "selfpatch"/ { @e = count(); } '
-                            'fbt::try_to_wake_up:entry,fbt::schedule:entry,fbt::enqueue_task*:entry { @[probefunc] = count(); }',
-                            "-x", "inject=force")
-        out = self.guest.check(f"selfpatch {rounds} {calls}", SELF_PATCH_SECONDS)
-        trace.stop()
-        self.assertGreater(self.said(trace)[0], 2, trace.story())
-        total = rounds * calls
-        self.assertEqual(out.split(), f"calls {total} function {total} kprobe {total} behind {total} return {total} "
-                                      f"event {total}".split(), trace.story())
-        self.counted(numbers(trace.out), [3 * total], trace.story())
-
-    def test_killed(self):
-        """kill -9 of outsight under load: no jump stays."""
-        before = self.quiet_text()
-        job = self.guest.spawn("while :; do getppid_loop 4 20000 || break; done")
-        for _ in range(LAB.kills):
-            trace = self.traced("fbt::__x64_sys_*:entry,fbt::schedule:entry,fbt::hrtimer_interrupt:entry { @[probefunc] = count(); }",
-                                "-x", "inject=force")
-            time.sleep(random.random())
-            trace.kill()
-        self.assertNotIn("wrong", job.output())
-        self.guest.check("kill -9 -1 2>/dev/null; true")  # but for init
-        self.assertEqual(self.quiet_text(), before)
+class Resident(ResidentCode, LabTest):
+    """Resident probes in stock kernels."""
 
 
 class Tracepoints(LabTest):

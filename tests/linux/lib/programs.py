@@ -7,7 +7,7 @@
 bin/callers is dynamic and whole, bin/bare the same stripped, bin/solid static, bin/padded has 1 MiB before its symbols.
 bin/allocating allocates memory, bin/beam is as Erlang's machine, bin/counted counts its calls, bin/forging makes itself
 expensive to read, bin/leaving counts calls of functions that are left in every way there is, bin/trapping executes an int3
-until it is replaced, bin/probed has static probes, bin/sorting has no frame pointers and says what its stack is, bin/stopper
+until it is replaced, bin/probed has static probes, bin/sampled has the kernel take samples, bin/sorting has no frame pointers and says what its stack is, bin/stopper
 is a debugger, bin/storm has many children, which load libstorm.so, bin/timing asks for the time and writes its vdso to a file,
 bin/untouched passes memory to system calls that it has not touched. With @cxx bin/thrower throws exceptions of the host's C++
 library. With @python, where the host has one with static probes, usr/bin/python3 is its Python, with no more modules than it
@@ -89,6 +89,7 @@ class Programs:
         run("gcc", "-O1", "-shared", "-fPIC", "-o", self.path(f"{LIBRARIES}/libstorm.so"), source[1])
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/stopper"), os.path.join(HERE, "stopper.c"))
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/trapping"), os.path.join(HERE, "trapping.c"))
+        run("gcc", "-O1", "-static", "-o", self.path("bin/sampled"), os.path.join(HERE, "sampled.c"))
         run("gcc", *FLAGS, "-o", self.path("bin/forging"), os.path.join(HERE, "forging.c"))
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/untouched"), os.path.join(HERE, "untouched.c"))
         self._add_guards()
