@@ -12,6 +12,10 @@
 #define CODE_SIZE 16384u
 #define DATA_SIZE 256u
 #define CODE_GVA  (EF_TEXT + 0x1000000)
+/* Thunks, by the client's word. */
+#define PLAIN     (EF_TEXT + 0x4000)
+#define THUNK     (EF_TEXT + 0x5000)
+#define CALLED    (EF_TEXT + 0x5800) /* by the second one */
 
 static _Alignas(64) uint8_t code[CODE_SIZE];
 static _Alignas(64) uint64_t data[(CPUS * VP_FAKE_PAGE) / 8];
@@ -43,6 +47,9 @@ static const struct vp_site *site(struct ef *f, uint64_t gva)
 	return vp_fake_site(f->fake, gva);
 }
 
+/* What is at THUNK. */
+static uint8_t thunk[16];
+
 static void describes(struct ef *f, const char *text)
 {
 	char said[512];
@@ -51,8 +58,6 @@ static void describes(struct ef *f, const char *text)
 	if (!strstr(said, text))
 		fail_msg("\"%s\" is not in \"%s\"", text, said);
 }
-
-#define THUNK (EF_TEXT + 0x5000)
 
 /* A return of EF_FUNC_A with these bytes, of which @room are its own, and where its trampoline is; 0: none.
  */
@@ -63,8 +68,11 @@ static uint64_t jump_of_return(const uint8_t code_there[5], uint8_t length, uint
 	struct vp_batch_site *s;
 	const uint64_t gva = EF_RET(EF_FUNC_A);
 
-	f->facts.resident.thunks[0] = EF_TEXT + 0x4000;
+	f->facts.resident.thunks[0] = PLAIN;
 	f->facts.resident.thunks[1] = THUNK;
+	vp_fake_write(f->fake, f->kernel_root, PLAIN, "\xc3\xcc", 2);
+	vp_fake_write(f->fake, f->kernel_root, THUNK, thunk, sizeof(thunk));
+	vp_fake_write(f->fake, f->kernel_root, CALLED, "\x48\x8d\x64\x24\x08\xc3\xcc", 7);
 	vp_fake_write(f->fake, f->kernel_root, gva, code_there, 5);
 	uint32_t c = ef_clause(f, NULL);
 	ef_agg(f, c, DIF_AGG_sum, ef_var(f, DIF_VAR_arg1), 0);
@@ -103,9 +111,10 @@ static void returns(void **state)
 	uint8_t jmp[5];
 	(void)state;
 
+	memcpy(thunk, "\xe8\xfb\x07\x00\x00\x0f\x0b", 7); /* call CALLED */
 	jmp_to(THUNK, jmp);
 	assert_int_equal(jump_of_return(jmp, 5, 5, places), CODE_GVA);
-	jmp_to(EF_TEXT + 0x4000, jmp);
+	jmp_to(PLAIN, jmp);
 	assert_int_equal(jump_of_return(jmp, 5, 5, places), CODE_GVA);
 	assert_int_equal(jump_of_return(padded, 1, 5, places), CODE_GVA);
 	assert_int_equal(jump_of_return(padded, 1, 4, few), 0);
@@ -114,6 +123,35 @@ static void returns(void **state)
 	assert_int_equal(jump_of_return(jmp, 5, 5, "another function is called in its place"), 0);
 	jmp_to(EF_FUNC_A + 0x100, jmp);
 	assert_int_equal(jump_of_return(jmp, 5, 5, "another function is called in its place"), 0);
+}
+
+/* A thunk is what returns at once, whatever the client says. */
+static void thunks(void **state)
+{
+	static const struct {
+		const char *bytes;
+		bool returns;
+	} all[] = {
+		{ "\xc3\xcc..............", true },
+		{ "\xe9\xfb\xef\xff\xff...........", true },             /* jmp PLAIN */
+		{ "\xe9\xfb\x07\x00\x00...........", false },            /* jmp CALLED */
+		{ "\xe8\xfb\xef\xff\xff...........", false },            /* call PLAIN */
+		{ "\xe9\xfb\xff\xff\xff...........", false },            /* jmp THUNK */
+		{ "\x65\x48\xc1\x24\x25....\x05\x74\x02\xc3...", true }, /* shlq $5, %gs:…; jz; ret */
+		{ "\x65\x48\xc1\x25....\x05\x74\x02\xc3....", true },
+		{ "\x65\x48\xc1\x24\x25....\x05\x90\x90\xc3...", false },
+		{ "\x0f\x1f\x44\x00\x00\xc3..........", false }, /* a function */
+	};
+	uint8_t jmp[5];
+	(void)state;
+
+	jmp_to(THUNK, jmp);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(all); i++) {
+		memcpy(thunk, all[i].bytes, sizeof(thunk));
+		uint64_t jump =
+		    jump_of_return(jmp, 5, 5, all[i].returns ? "1 places" : "another function is called");
+		assert_int_equal(jump != 0, all[i].returns);
+	}
 }
 
 /* One that was not compiled for tracing may keep its own rules; a jump of ours there hides nothing. */
@@ -151,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(returns),
+		cmocka_unit_test(thunks),
 		cmocka_unit_test(returns_of_untraced),
 	};
 
