@@ -580,7 +580,7 @@ def run_kernel(build, logs, kernel, first, names, changes, programs):
     LAB = Lab(build, logs, kernel, first, programs)
     if changes:
         LAB.keys = -(-changes // (2 * len(Tracepoints.TOGGLED)))
-    cases = ([Doctor] if first else []) + [Counts, Faults, Patching, Tracepoints, Agent, Programs, End]
+    cases = ([Doctor] if first else []) + [Counts, Faults, Patching, Resident, Tracepoints, Agent, Programs, End]
     loader = unittest.defaultTestLoader
     module = sys.modules["__main__"]
     suite = (loader.loadTestsFromNames(names, module) if names else

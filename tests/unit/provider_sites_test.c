@@ -317,6 +317,7 @@ static void entries(void **state)
 	(void)state;
 	assert_int_equal(vp_entry_offset((const uint8_t *)"\xf3\x0f\x1e\xfa\x55\x90", 6), 4);
 	assert_int_equal(vp_entry_offset((const uint8_t *)"\x66\x0f\x1f\x00\x55\x90", 6), 4);
+	assert_int_equal(vp_entry_offset((const uint8_t *)"\x0f\x1f\x40\xd6\x55\x90", 6), 4);
 	assert_int_equal(vp_entry_offset((const uint8_t *)"\x0f\x1f\x44\x00\x00\x55", 6), 0);
 	assert_int_equal(vp_entry_offset((const uint8_t *)"\xf3\x0f\x1e\xfa", 4), 0); /* nothing behind it */
 	assert_int_equal(vp_entry_offset((const uint8_t *)"\xf3", 1), 0);

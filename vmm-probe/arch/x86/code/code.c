@@ -10,6 +10,7 @@
 #include "vmm-probe/arch/x86/code/move.h"
 #include "vmm-probe/arch/x86/code/operand.h"
 #include "vmm-probe/arch/x86/code/steppable.h"
+#include "vmm-probe/arch/x86/insn/entry_mark.h"
 #include "vmm-probe/arch/x86/insn/insn.h"
 #include "vmm-probe/arch/x86/insn/opcodes.h"
 #include "vmm-probe/arch/x86/insn/shape.h"
@@ -18,11 +19,7 @@
 
 static uint32_t entry(const uint8_t *bytes, uint64_t len)
 {
-	static const uint8_t endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	/* gen_endbr_poison(), asm/ibt.h: replaces the endbr64 of functions without indirect calls. */
-	static const uint8_t poison[4] = { 0x66, 0x0f, 0x1f, 0x00 };
-
-	return len > 4 && (!memcmp(bytes, endbr64, 4) || !memcmp(bytes, poison, 4)) ? 4 : 0;
+	return len > VP_ENTRY_MARK ? vp_entry_mark(bytes, len) : 0;
 }
 
 static uint8_t breakpoint(const uint8_t *bytes, uint64_t len)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "vmm-probe/arch/return_thunk.h"
+#include "vmm-probe/arch/x86/insn/entry_mark.h"
 #include "vmm-probe/arch/x86/insn/opcodes.h"
 #include "vmm-probe/arch/x86/static_branch.h"
 #include "vmm-probe/arch/x86/trampoline/emit.h"
@@ -18,13 +19,8 @@ bool vp_trampoline_fits(const uint8_t *code)
 
 bool vp_trampoline_is_traced(const uint8_t *code, uint64_t len)
 {
-	/* The mark, and what the kernel puts in its place in functions that are not called indirectly. */
-	static const uint8_t marks[][4] = { { 0xf3, 0x0f, 0x1e, 0xfa }, { 0x66, 0x0f, 0x1f, 0x00 } };
-	uint64_t at = 0;
+	uint32_t at = vp_entry_mark(code, len);
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (len >= sizeof(marks[i]) && !memcmp(code, marks[i], sizeof(marks[i])))
-			at = sizeof(marks[i]);
 	return len >= at + VP_TRAMP_SITE && vp_native_is_nop5(code + at);
 }
 
