@@ -13,6 +13,7 @@
 #include "vmm-probe/provider/hint_systems.h"
 #include "vmm-probe/provider/profile_name.h"
 #include "vmm-probe/provider/providers.h"
+#include "vmm-probe/provider/registry_internal.h"
 
 static void assert_ok(struct ot_err *err)
 {
@@ -249,6 +250,54 @@ static void copies_are_found_without_suffix(void **state)
 	assert_int_equal(match(probes, "", "", "piece", ""), 0);
 	assert_int_equal(match(probes, "", "", "odd", ""), 0);
 	assert_int_equal(match(probes, "", "", "vfs_read", ""), 2);
+}
+
+/* How many probes a description is compared with. */
+static uint64_t compared(struct vp_probes *probes, const char *provider, const char *function,
+			 const char *name, uint64_t found)
+{
+	uint64_t before = probes->compared;
+
+	assert_int_equal(match(probes, provider, "", function, name), found);
+	return probes->compared - before;
+}
+
+/* A description that names a provider, or a function, does not look at the probes of a whole kernel: a script
+ * may have thousands of these. */
+static void only_probes_of_the_provider_are_compared(void **state)
+{
+	enum { FUNCTIONS = 3000, PROCESSES = 3 };
+	struct vp_probes *probes = *state;
+	static char names[FUNCTIONS][16];
+	const char *list[FUNCTIONS];
+	uint32_t others = vp_probes_count(probes);
+
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		snprintf(names[i], sizeof(names[i]), "fn_%u", i);
+		list[i] = names[i];
+	}
+	add_functions(probes, list, FUNCTIONS);
+	assert_true(compared(probes, "fbt", "fn_77", "entry", 1) <= 2);
+	assert_true(compared(probes, "fbt", "fn_77", "", 2) <= 2);
+	assert_true(compared(probes, "dtrace", "", "BEGIN", 1) <= others);
+	assert_true(compared(probes, "tick", "", "tick-1s", 0) <= others);
+	assert_true(compared(probes, "profile", "", "tick-7s", 1) <= others + 1);
+	assert_true(compared(probes, "nowhere", "fn_77*", "", 0) <= others);
+	assert_true(compared(probes, "nowhere", "fn_none", "", 0) <= others);
+	assert_true(compared(probes, "fbt", "fn_7?", "return", 10) >= FUNCTIONS);
+	/* After the index was built, functions and other providers' probes in turn: nothing is missed. */
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		static const char *const more[] = { "fn_77", "later" };
+		char tick[16];
+
+		add_functions(probes, more, OT_ARRAY_SIZE(more));
+		snprintf(tick, sizeof(tick), "tick-%us", 20 + i);
+		assert_int_equal(match(probes, "profile", "", "", tick), 1);
+	}
+	assert_int_equal(compared(probes, "fbt", "fn_77", "entry", 1 + PROCESSES), 2 + 4 * PROCESSES);
+	assert_true(compared(probes, "prof*", "", "tick-2?s", PROCESSES) <= others + 1 + PROCESSES);
+	assert_int_equal(match(probes, "", "", "later", ""), 2 * PROCESSES);
+	assert_int_equal(match(probes, "f*", "", "l*", "return"), PROCESSES);
 }
 
 static void assert_hint(struct vp_probes *probes, struct dif_probedesc desc, const char *want)
@@ -506,6 +555,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(profile_probes_come_on_demand, setup, teardown),
 		cmocka_unit_test_setup_teardown(functions_are_found_by_exact_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(copies_are_found_without_suffix, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_probes_of_the_provider_are_compared, setup, teardown),
 		cmocka_unit_test_setup_teardown(nearest_probe_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_systems_names_are_translated, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_tracers_forms_are_translated, setup, teardown),

@@ -118,6 +118,7 @@ void vp_probes_destroy(struct vp_probes *probes)
 	free(probes->chunks);
 	vp_planner_destroy(probes->planner);
 	vp_probe_index_deinit(&probes->index);
+	vp_probe_runs_deinit(&probes->runs);
 	vp_text_destroy(probes->text);
 	vp_pid_processes_destroy(probes->user.known);
 	vp_tracepoint_finder_destroy(probes->tracepoints);
@@ -145,14 +146,18 @@ struct ot_err *vp_probes_add(struct vp_probes *probes, const struct vp_provider 
 		probes->nchunks++;
 	}
 
+	const char *name = provider->is_named ? probe->provider : provider->name;
+	if (!vp_probe_runs_add(&probes->runs, provider, name, probes->count + 1))
+		return ot_err_nomem();
+
 	struct vp_probe_entry *e = vp_probe_entry(probes, ++probes->count);
 
 	e->probe = *probe;
 	e->probe.id = probes->count;
+	e->probe.provider = name;
 	e->provider = provider;
 	if (provider->is_named)
 		return NULL;
-	e->probe.provider = provider->name;
 	if (!*probe->function && !ot_map_puts(&probes->unanchored, probe->name, (void *)provider))
 		return ot_err_nomem();
 	return NULL;

@@ -8,6 +8,7 @@
 #include "vmm-probe/guest/agent.h"
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/provider/registry_index.h"
+#include "vmm-probe/provider/registry_runs.h"
 
 #define VP_PROBES_CHUNK 1024u
 
@@ -54,6 +55,8 @@ struct vp_probes {
 	uint32_t count;
 	uint32_t at_first; /* of them, before the first that came with a module; 0: none has */
 	struct vp_probe_index index;
+	struct vp_probe_runs runs;
+	uint64_t compared; /* probes that were looked at for a description, ever: what matching costs */
 	struct ot_map unanchored; /* probes without a function, by name: their provider */
 	struct vp_guest_agent agent;
 	bool has_agent;

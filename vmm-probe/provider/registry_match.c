@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Matching descriptions with probes. A hundred thousand probes are ordinary: results are kept from probe to
- * probe, and an index finds exact names of functions. */
+ * probe, an index finds exact names of functions, and probes of other providers are skipped by the run. */
 #include <string.h>
 
 #include "vmm-probe/provider/registry_internal.h"
@@ -76,6 +76,7 @@ static bool try_probe(struct matcher *m, struct vp_probe_entry *e)
 {
 	const struct vp_probe *p = &e->probe;
 
+	m->probes->compared++;
 	if (p->id <= m->after || (p->refused && !m->with_refused) || (p->stands_in && !means_stand_ins(m)))
 		return true;
 	/* Cheapest first: results for names and providers are often kept, those for functions are not. */
@@ -89,6 +90,36 @@ static bool try_probe(struct matcher *m, struct vp_probe_entry *e)
 		return true;
 	m->count++;
 	return !m->each || m->each(m->arg, p);
+}
+
+/* Advance @id, to at most @count, to a probe whose provider has a name that matches; *ret_end is where that
+ * is no longer known. @definitions: only providers whose probes are defined in D. False: there is none. */
+static bool next_of_provider(struct matcher *m, uint32_t count, bool definitions, uint32_t *id,
+			     uint32_t *ret_end)
+{
+	const struct vp_probe_runs *runs = &m->probes->runs;
+	size_t i = *id <= count ? vp_probe_runs_find(runs, *id) : 0;
+
+	for (; *id <= count; i++) {
+		const struct vp_probe_run *run = &runs->list[i];
+		*ret_end = vp_probe_run_end(runs, i, count + 1);
+		if ((run->provider->definitions || !definitions) && field_match(&m->provider, run->name))
+			return true;
+		*id = *ret_end;
+	}
+	return false;
+}
+
+/* Probes with ids above @after, up to @count. */
+static struct ot_err *try_range(struct matcher *m, uint32_t after, uint32_t count)
+{
+	uint32_t id = after + 1, end;
+
+	while (next_of_provider(m, count, false, &id, &end))
+		for (; id < end; id++)
+			if (!try_probe(m, vp_probe_entry(m->probes, id)))
+				return m->err;
+	return NULL;
 }
 
 static const char *function_of(void *probes, uint32_t id)
@@ -106,53 +137,49 @@ static struct ot_err *match_exact(struct vp_probes *probes, struct matcher *m)
 	for (uint32_t id = vp_probe_index_first(index, m->function.pattern); id; id = index->next[id])
 		if (!try_probe(m, vp_probe_entry(probes, id)))
 			return m->err;
-	for (uint32_t id = index->count + 1; id <= probes->count; id++)
-		if (!try_probe(m, vp_probe_entry(probes, id)))
-			return m->err;
-	return NULL;
+	return try_range(m, index->count, probes->count);
 }
 
 /* No function has that name: try the compiler's copies of one. Rare, and mostly a misspelling. */
 static struct ot_err *match_copies(struct vp_probes *probes, struct matcher *m)
 {
 	const char *of = m->function.pattern;
-	uint32_t count = probes->count;
+	uint32_t count = probes->count, id = m->after + 1, end;
 
 	m->function.pattern = NULL;
-	for (uint32_t id = m->after + 1; id <= count; id++) {
-		struct vp_probe_entry *e = vp_probe_entry(probes, id);
-		if (vp_function_is_copy(e->probe.function, of) && !try_probe(m, e))
-			return m->err;
-	}
+	while (next_of_provider(m, count, false, &id, &end))
+		for (; id < end; id++) {
+			struct vp_probe_entry *e = vp_probe_entry(probes, id);
+			if (vp_function_is_copy(e->probe.function, of) && !try_probe(m, e))
+				return m->err;
+		}
 	return NULL;
 }
 
 static struct ot_err *match_all(struct vp_probes *probes, struct matcher *m)
 {
 	/* Probes that @each adds are not visited: a description means those that existed before. */
-	uint32_t count = probes->count;
-
-	for (uint32_t id = m->after + 1; id <= count; id++)
-		if (!try_probe(m, vp_probe_entry(probes, id)))
-			return m->err;
-	return NULL;
+	return try_range(m, m->after, probes->count);
 }
 
 /* A provider defined in D knows its probes' functions only when their places are determined. If a description
  * names such a provider and a function, determine all of its probes. */
 static struct ot_err *name_functions(struct vp_probes *probes, struct matcher *m, bool *ret)
 {
+	uint32_t id = 1, end;
+
 	*ret = false;
 	if (!m->provider.pattern || m->provider.is_glob || !m->function.pattern)
 		return NULL;
-	for (uint32_t id = 1; id <= probes->count; id++) {
-		struct vp_probe_entry *e = vp_probe_entry(probes, id);
-		if (!e->provider->definitions || (*e->probe.function && !e->resolved) ||
-		    !field_match(&m->provider, e->probe.provider))
-			continue;
-		*ret = true;
-		OT_TRY(vp_probe_plan(probes, e));
-	}
+	while (next_of_provider(m, probes->count, true, &id, &end))
+		for (; id < end; id++) {
+			struct vp_probe_entry *e = vp_probe_entry(probes, id);
+			probes->compared++;
+			if (*e->probe.function && !e->resolved)
+				continue;
+			*ret = true;
+			OT_TRY(vp_probe_plan(probes, e));
+		}
 	return NULL;
 }
 
