@@ -35,14 +35,14 @@ static uint32_t link_to(uint32_t number)
 
 /* --- lists of free cells ---------------------------------------------------------------- */
 
-bool dynvar_push_clean(struct dif_dynvars *dv, struct dynvar_vcpu *v, uint32_t number)
+bool dynvar_push_clean(struct dif_dynvars *dv, struct dynvar_vcpu *v, uint32_t first, uint32_t last)
 {
-	struct dynvar_cell *cell = dynvar_cell(dv, number);
+	struct dynvar_cell *cell = dynvar_cell(dv, last);
 	uint64_t head = __atomic_load_n(&v->clean, __ATOMIC_ACQUIRE);
 
 	for (int tries = 0; tries < TRIES_MAX; tries++) {
 		__atomic_store_n(&cell->list_next, (uint32_t)head, __ATOMIC_RELAXED);
-		uint64_t next = ((head >> 32) + 1) << 32 | (number + 1);
+		uint64_t next = ((head >> 32) + 1) << 32 | (first + 1);
 		if (__atomic_compare_exchange_n(&v->clean, &head, next, false, __ATOMIC_SEQ_CST,
 						__ATOMIC_ACQUIRE))
 			return true;
@@ -243,7 +243,7 @@ static struct dynvar_cell *insert(struct lookup *l)
 		l->cell = NULL;
 	}
 	if (fresh)
-		dynvar_push_clean(dv, &dv->vcpus[l->vcpu], number);
+		dynvar_push_clean(dv, &dv->vcpus[l->vcpu], number, number);
 	if (!l->cell)
 		dif_dynvars_count_drop(dv);
 	return l->cell;

@@ -70,7 +70,8 @@ static inline struct dynvar_cell *dynvar_cell(const struct dif_dynvars *dv, uint
 	return (struct dynvar_cell *)(void *)(dv->cells + (uint64_t)number * dv->cell_size);
 }
 
-/** Put a cell on a vCPU's clean list. False: too many retries. */
-bool dynvar_push_clean(struct dif_dynvars *dv, struct dynvar_vcpu *v, uint32_t number);
+/** Put cells that are linked by list_next, from @p first to @p last, on a vCPU's clean list. False: too many
+ * retries, and only the last one's link has changed. */
+bool dynvar_push_clean(struct dif_dynvars *dv, struct dynvar_vcpu *v, uint32_t first, uint32_t last);
 
 #endif

@@ -137,18 +137,37 @@ static bool all_left(const struct dif_dynvars *dv)
 	return true;
 }
 
-static void rinsed_to_clean(struct dif_dynvars *dv)
+/* The last cell of a list that begins with @number. */
+static uint32_t last_of(const struct dif_dynvars *dv, uint32_t number)
 {
+	for (uint32_t n = 0; n < dv->ncells; n++) {
+		uint32_t next = __atomic_load_n(&dynvar_cell(dv, number)->list_next, __ATOMIC_RELAXED) - 1;
+		if (next >= dv->ncells)
+			break;
+		number = next;
+	}
+	return number;
+}
+
+/* Each list by one exchange: vCPUs that take cells meanwhile would have to try again for each. False: a list
+ * is left for the next time. */
+static bool rinsed_to_clean(struct dif_dynvars *dv)
+{
+	bool all = true;
+
 	for (uint32_t i = 0; i < dv->nvcpus; i++) {
-		uint32_t number = dv->rinse[i] - 1;
-		for (uint32_t n = 0; number < dv->ncells && n < dv->ncells; n++) {
-			uint32_t next =
-			    __atomic_load_n(&dynvar_cell(dv, number)->list_next, __ATOMIC_RELAXED);
-			dynvar_push_clean(dv, &dv->vcpus[i], number);
-			number = next - 1;
+		uint32_t first = dv->rinse[i] - 1;
+		if (first < dv->ncells) {
+			uint32_t last = last_of(dv, first);
+			if (!dynvar_push_clean(dv, &dv->vcpus[i], first, last)) {
+				__atomic_store_n(&dynvar_cell(dv, last)->list_next, 0, __ATOMIC_RELAXED);
+				all = false;
+				continue;
+			}
 		}
 		dv->rinse[i] = 0;
 	}
+	return all;
 }
 
 /* Take the dirty cells, then read every vCPU's seq: vCPUs that are outside probes, or enter one from now on,
@@ -171,9 +190,8 @@ void dif_dynvars_clean(struct dif_dynvars *dv)
 	/* Two rounds: if no vCPU is in a probe, dirty cells become clean at once. */
 	for (int round = 0; round < 2; round++) {
 		if (dv->rinsing) {
-			if (!all_left(dv))
+			if (!all_left(dv) || !rinsed_to_clean(dv))
 				return;
-			rinsed_to_clean(dv);
 			dv->rinsing = false;
 		}
 		if (round == 0)

@@ -2,6 +2,7 @@
 /* Dynamic variables: one thread by itself, several at once, and a table that lies. */
 #include <pthread.h>
 
+#include "dif/vm/dynvar_priv.h"
 #include "tests/unit/dif_fixture.h"
 
 struct table {
@@ -126,6 +127,40 @@ static void test_cells_move_between_vcpus(void **state)
 		dif_dynvars_clean(t.dv);
 		assert_int_equal(fill(&t, 0, 0), n);
 	}
+	table_destroy(&t);
+}
+
+/* How often a vCPU's list of free cells has changed: each time one that takes a cell there may have to try
+ * again. */
+static uint32_t changes(const struct table *t, uint32_t vcpu)
+{
+	return (uint32_t)(t->dv->vcpus[vcpu].clean >> 32);
+}
+
+/* The cleaner returns all of a vCPU's cells by one exchange, however many they are. One for each would come
+ * faster than the vCPU, which waits for a cell's memory between reading the list and its own exchange: it
+ * would lose each time, and drop a variable while cells are free. */
+static void test_cells_return_at_once(void **state)
+{
+	struct table t;
+	(void)state;
+
+	table_create(&t, 65536, 2);
+	uint64_t n = fill(&t, 0, 0);
+	for (uint64_t key = 0; key < n; key++)
+		cell(&t, (uint32_t)(key % 2), key, DIF_DYNVAR_FREE);
+	uint32_t before[2] = { changes(&t, 0), changes(&t, 1) };
+	dif_dynvars_clean(t.dv);
+	assert_int_equal(changes(&t, 0) - before[0], 1);
+	assert_int_equal(changes(&t, 1) - before[1], 1);
+	assert_int_equal(fill(&t, 0, n), n); /* all of them */
+	/* Onto a list that is not empty. */
+	for (uint64_t key = n; key < n + 10; key++)
+		cell(&t, 1, key, DIF_DYNVAR_FREE);
+	dif_dynvars_clean(t.dv);
+	cell(&t, 1, n + 10, DIF_DYNVAR_FREE);
+	dif_dynvars_clean(t.dv);
+	assert_int_equal(fill(&t, 1, 0), 11);
 	table_destroy(&t);
 }
 
@@ -322,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_life_of_a_cell),
 		cmocka_unit_test(test_reuse_waits_for_vcpus),
 		cmocka_unit_test(test_cells_move_between_vcpus),
+		cmocka_unit_test(test_cells_return_at_once),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_hostile_header),
