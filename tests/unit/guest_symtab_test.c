@@ -128,6 +128,40 @@ static void names_are_found(void **state)
 	vp_symtab_destroy(t);
 }
 
+/* Modules above the core kernel, as x86 has them, are loaded and unloaded: each name is found, the core's
+ * first, also when one of its symbols is added behind them. */
+static void modules_come_and_go(void **state)
+{
+	struct vp_symtab *t;
+	uint16_t mod;
+
+	(void)state;
+	assert_ok(vp_symtab_create(&t));
+	add(t, 0x8100000000, 'T', 0, "_text");
+	add(t, 0x8100000040, 't', 0, "helper");
+	assert_ok(vp_symtab_finish(t));
+	for (unsigned i = 0; i < 3; i++) {
+		assert_ok(vp_symtab_add_module(t, "ext4", &mod));
+		add(t, 0xc000001100, 't', mod, "helper");
+		add(t, 0xc000001000, 't', mod, "ext4_open");
+		assert_ok(vp_symtab_finish(t));
+		assert_int_equal(vp_symtab_find(t, NULL, "helper")->addr, 0x8100000040);
+		assert_int_equal(vp_symtab_find(t, "ext4", "helper")->addr, 0xc000001100);
+		assert_int_equal(vp_symtab_find(t, NULL, "ext4_open")->addr, 0xc000001000);
+		vp_symtab_drop(t, mod, 0, 0);
+		assert_ok(vp_symtab_finish(t));
+		assert_null(vp_symtab_find(t, NULL, "ext4_open"));
+		assert_int_equal(vp_symtab_find(t, NULL, "_text")->addr, 0x8100000000);
+	}
+	add(t, 0xc000001000, 't', mod, "ext4_open");
+	add(t, 0xd000000000, 'T', 0, "ext4_open");
+	assert_ok(vp_symtab_finish(t));
+	assert_int_equal(vp_symtab_find(t, NULL, "ext4_open")->addr, 0xd000000000);
+	assert_int_equal(vp_symtab_find(t, "ext4", "ext4_open")->addr, 0xc000001000);
+	assert_int_equal(vp_symtab_find(t, "vmlinux", "helper")->addr, 0x8100000040);
+	vp_symtab_destroy(t);
+}
+
 /* Since 6.15 per-CPU variables have addresses in the image. */
 static void percpu_marks_may_be_addresses(void **state)
 {
@@ -402,6 +436,7 @@ int main(void)
 		cmocka_unit_test(addresses_are_found),
 		cmocka_unit_test(sizes_end_at_the_next_symbol_or_the_range),
 		cmocka_unit_test(names_are_found),
+		cmocka_unit_test(modules_come_and_go),
 		cmocka_unit_test(percpu_marks_may_be_addresses),
 		cmocka_unit_test(data_is_no_function),
 		cmocka_unit_test(limits_hold),

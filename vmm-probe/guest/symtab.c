@@ -23,6 +23,12 @@ struct range {
 	uint16_t module;
 };
 
+/* Heads of chains, by a name's hash. */
+struct names {
+	uint32_t *buckets;
+	size_t n; /* a power of two */
+};
+
 struct vp_symtab {
 	struct vp_symbol *syms;
 	size_t count, cap;
@@ -33,10 +39,11 @@ struct vp_symtab {
 	size_t nmodules;
 	struct range *ranges; /* by address once finished */
 	size_t nranges, ranges_cap;
-	/* Names: a hash table with chains, each in order of address with the core kernel's symbols first. */
-	uint32_t *buckets;
-	uint32_t *chain;
-	size_t nbuckets; /* a power of two */
+	/* Names: two hash tables with chains, each in order of address. */
+	struct names core, others;
+	uint32_t *chain;     /* of both; by number of symbol */
+	size_t core_indexed; /* so many symbols, which are the first, are the core kernel's and in its table;
+				0: that is to be made */
 };
 
 /* ot_grow(), charged to the budget in force. */
@@ -102,7 +109,8 @@ void vp_symtab_destroy(struct vp_symtab *symtab)
 		free(symtab->chunks[i]);
 	free(symtab->syms);
 	free(symtab->ranges);
-	free(symtab->buckets);
+	free(symtab->core.buckets);
+	free(symtab->others.buckets);
 	free(symtab->chain);
 	free(symtab);
 }
@@ -142,6 +150,8 @@ struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type,
 	OT_TRY(grow(&symtab->syms, &symtab->cap, symtab->count + 1, sizeof(*symtab->syms)));
 	OT_TRY(pool_add(symtab, name, len, &off));
 	symtab->syms[symtab->count++] = (struct vp_symbol){ addr, off, module, type, flags };
+	if (module == VP_SYMTAB_VMLINUX)
+		symtab->core_indexed = 0;
 	return NULL;
 }
 
@@ -162,26 +172,89 @@ static int range_by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static uint32_t bucket_of(const struct vp_symtab *symtab, const char *name)
+static uint32_t *bucket_of(const struct names *names, const char *name)
 {
-	return ot_hash(name, strlen(name)) & (uint32_t)(symtab->nbuckets - 1);
+	return &names->buckets[ot_hash(name, strlen(name)) & (names->n - 1)];
 }
 
-/* Insert at the heads of chains, so in reverse: modules before the core, descending addresses. */
-static void index_names(struct vp_symtab *symtab)
+static bool is_core(const struct vp_symbol *sym)
 {
-	for (int core = 0; core <= 1; core++) {
-		for (size_t i = symtab->count; i-- > 0;) {
-			const struct vp_symbol *sym = &symtab->syms[i];
-			uint32_t bucket;
+	return sym->module == VP_SYMTAB_VMLINUX;
+}
 
-			if ((sym->module == VP_SYMTAB_VMLINUX) != core)
-				continue;
-			bucket = bucket_of(symtab, text_at(symtab, sym->name));
-			symtab->chain[i] = symtab->buckets[bucket];
-			symtab->buckets[bucket] = (uint32_t)i;
-		}
+static struct ot_err *empty_names(struct names *names, size_t count)
+{
+	free(names->buckets);
+	names->buckets = NULL;
+	for (names->n = 1024; names->n < count;)
+		names->n *= 2;
+	OT_TRY(vp_budget_take(names->n * sizeof(*names->buckets)));
+	names->buckets = malloc(names->n * sizeof(*names->buckets));
+	if (!names->buckets)
+		return ot_err_nomem();
+	memset(names->buckets, 0xff, names->n * sizeof(*names->buckets));
+	return NULL;
+}
+
+/* The symbols from @from on that are in that table. They become heads of chains, so in reverse. */
+static void index_names(struct vp_symtab *symtab, struct names *names, size_t from)
+{
+	for (size_t i = symtab->count; i-- > from;) {
+		const struct vp_symbol *sym = &symtab->syms[i];
+		uint32_t *bucket;
+
+		if (is_core(sym) != (names == &symtab->core))
+			continue;
+		bucket = bucket_of(names, text_at(symtab, sym->name));
+		symtab->chain[i] = *bucket;
+		*bucket = (uint32_t)i;
 	}
+}
+
+/* The core kernel's symbols that are before all others, which are all of them where modules are mapped above
+ * it. 0: others are among them. */
+static size_t count_core(const struct vp_symtab *symtab)
+{
+	size_t n = 0;
+
+	while (n < symtab->count && is_core(&symtab->syms[n]))
+		n++;
+	for (size_t i = n; i < symtab->count; i++)
+		if (is_core(&symtab->syms[i]))
+			return 0;
+	return n;
+}
+
+static struct ot_err *make_chain(struct vp_symtab *symtab)
+{
+	size_t size = (symtab->count + 1) * sizeof(*symtab->chain);
+	uint32_t *chain;
+
+	OT_TRY(vp_budget_take(size));
+	chain = realloc(symtab->chain, size);
+	if (!chain)
+		return ot_err_nomem();
+	symtab->chain = chain;
+	return NULL;
+}
+
+/* Modules come and go; the core kernel's symbols stay where they are, and are in its table already.
+ * *ret_same: they were. */
+static struct ot_err *index_all(struct vp_symtab *symtab, bool *ret_same)
+{
+	size_t core = count_core(symtab);
+
+	*ret_same = symtab->core_indexed && symtab->core_indexed == core;
+	symtab->core_indexed = 0;
+	OT_TRY(make_chain(symtab));
+	OT_TRY(empty_names(&symtab->others, symtab->count - core));
+	index_names(symtab, &symtab->others, core);
+	if (!*ret_same) {
+		OT_TRY(empty_names(&symtab->core, symtab->count));
+		index_names(symtab, &symtab->core, 0);
+	}
+	symtab->core_indexed = core;
+	return NULL;
 }
 
 /* Two core symbols that delimit a section; NULL if the kernel lacks one. */
@@ -271,23 +344,14 @@ static struct ot_err *sort(struct vp_symtab *symtab)
 
 struct ot_err *vp_symtab_finish(struct vp_symtab *symtab)
 {
+	bool same;
+
 	OT_TRY(sort(symtab));
 	if (symtab->nranges)
 		qsort(symtab->ranges, symtab->nranges, sizeof(*symtab->ranges), range_by_start);
-	free(symtab->buckets);
-	free(symtab->chain);
-	symtab->buckets = symtab->chain = NULL;
-	symtab->nbuckets = 1024;
-	while (symtab->nbuckets < symtab->count)
-		symtab->nbuckets *= 2;
-	OT_TRY(vp_budget_take((symtab->nbuckets + symtab->count + 1) * sizeof(*symtab->chain)));
-	symtab->buckets = malloc(symtab->nbuckets * sizeof(*symtab->buckets));
-	symtab->chain = calloc(symtab->count + 1, sizeof(*symtab->chain));
-	if (!symtab->buckets || !symtab->chain)
-		return ot_err_nomem();
-	memset(symtab->buckets, 0xff, symtab->nbuckets * sizeof(*symtab->buckets));
-	index_names(symtab);
-	classify_core(symtab);
+	OT_TRY(index_all(symtab, &same));
+	if (!same)
+		classify_core(symtab);
 	return NULL;
 }
 
@@ -383,7 +447,10 @@ static const struct vp_symbol *chain_find(const struct vp_symtab *symtab, uint32
 
 const struct vp_symbol *vp_symtab_find(const struct vp_symtab *symtab, const char *module, const char *name)
 {
-	return name ? chain_find(symtab, symtab->buckets[bucket_of(symtab, name)], module, name) : NULL;
+	const struct vp_symbol *sym =
+	    name ? chain_find(symtab, *bucket_of(&symtab->core, name), module, name) : NULL;
+
+	return sym || !name ? sym : chain_find(symtab, *bucket_of(&symtab->others, name), module, name);
 }
 
 int vp_symtab_find_module(const struct vp_symtab *symtab, const char *name)
