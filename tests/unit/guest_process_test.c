@@ -95,7 +95,7 @@ static void test_kept_paths(void **state)
 	struct process_guest *pg = *state;
 	struct vp_processes *ps = process_guest(pg);
 
-	vp_processes_keep_paths(ps, true);
+	vp_processes_keep(ps, true);
 	assert_string_equal(path_now(pg), "/srv/data/prog");
 	memcpy(process_word(pg, PF_NAME(4)), "pork", 4);
 	assert_string_equal(path_now(pg), "/srv/data/prog");
@@ -103,11 +103,88 @@ static void test_kept_paths(void **state)
 	*process_word(pg, PF_DENTRY(4) + PF_D_PPREV) = 0;
 	assert_string_equal(path_now(pg), "/srv/data/pork (deleted)");
 	memcpy(process_word(pg, PF_NAME(4)), "perk", 4);
-	vp_processes_keep_paths(ps, true);
+	vp_processes_keep(ps, true);
 	assert_string_equal(path_now(pg), "/srv/data/perk (deleted)");
-	vp_processes_keep_paths(ps, false);
+	vp_processes_keep(ps, false);
 	memcpy(process_word(pg, PF_NAME(4)), "park", 4);
 	assert_string_equal(path_now(pg), "/srv/data/park (deleted)");
+	process_guest_reset(pg);
+}
+
+static unsigned reads_of_maps(struct process_guest *pg)
+{
+	process_guest_reads(pg);
+	path_now(pg);
+	return process_guest_reads(pg);
+}
+
+/* In a walk over processes, one that is like the one before takes a few reads: the kernel's page table, names
+ * of paths and the file system are not read again, and mappings that are near each other are read together.
+ */
+static void test_kept_reads(void **state)
+{
+	struct process_guest *pg = *state;
+	unsigned alone = reads_of_maps(pg), kept;
+
+	vp_processes_keep(process_guest(pg), true);
+	reads_of_maps(pg);
+	kept = reads_of_maps(pg);
+	if (kept > 40 || kept * 2 > alone)
+		fail_msg("%u reads, of %u without others before", kept, alone);
+	vp_processes_keep(process_guest(pg), false);
+	assert_int_equal(reads_of_maps(pg), alone);
+}
+
+/* What a walk has kept of the page table is read again where it is wrong. */
+static void test_kept_translations(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_processes *ps = process_guest(pg);
+	struct vp_guest_process p;
+	bool more;
+
+	process_guest_map(pg, false);
+	vp_processes_keep(ps, true);
+	struct ot_err *err = vp_guest_process_next(ps, 0, &p, &more);
+	assert_int_equal(ot_err_code(err), OT_ERR_FAULT);
+	ot_err_destroy(err);
+	process_guest_map(pg, true);
+	assert_null(vp_guest_process_next(ps, 0, &p, &more));
+	process_guest_map(pg, false);
+	assert_null(vp_guest_process_next(ps, 0, &p, &more)); /* what it had mapped is what is read */
+	vp_processes_keep(ps, true);
+	err = vp_guest_process_next(ps, 0, &p, &more);
+	assert_int_equal(ot_err_code(err), OT_ERR_FAULT);
+	ot_err_destroy(err);
+	process_guest_map(pg, true);
+	vp_processes_keep(ps, false);
+}
+
+/* The numbers that a walk has copied may be outdated: what a number leads to says so, and they are read
+ * again. */
+static void test_kept_numbers(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_processes *ps = process_guest(pg);
+	uint64_t slots = PF_NODE(0) + PF_XA_SLOTS;
+	struct vp_guest_process p;
+	bool more;
+
+	vp_processes_keep(ps, true);
+	assert_null(vp_guest_process_next(ps, 0, &p, &more));
+	assert_int_equal(p.pid, PF_PID);
+	*process_word(pg, slots + 8 * PF_PID) = 0;
+	*process_word(pg, slots + 8 * 9) = PF_PIDNR;
+	*process_word(pg, PF_PIDNR + PF_NUMBERS) = 9;
+	*process_word(pg, PF_TASK + PF_TGID) = 9;
+	assert_null(vp_guest_process_next(ps, 0, &p, &more));
+	assert_true(more);
+	assert_int_equal(p.pid, 9);
+	*process_word(pg, PF_PIDNR + 8 + 8) = 0; /* it has ended */
+	*process_word(pg, slots + 8 * 9) = 0;
+	assert_null(vp_guest_process_next(ps, 0, &p, &more));
+	assert_false(more);
+	vp_processes_keep(ps, false);
 	process_guest_reset(pg);
 }
 
@@ -453,6 +530,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_maps, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_maps, setup_list, teardown),
 		cmocka_unit_test_setup_teardown(test_kept_paths, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_kept_reads, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_kept_translations, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_kept_numbers, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_print, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_backing_file, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_program, setup_maple, teardown),

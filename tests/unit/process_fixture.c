@@ -28,6 +28,7 @@ struct process_guest {
 	struct vp_guest *guest;
 	struct vp_processes *ps;
 	bool maple;
+	unsigned reads;
 };
 
 static void ok(struct ot_err *err)
@@ -320,6 +321,30 @@ struct process_guest *process_guest_create(bool maple)
 	return process_guest_create_more(maple, NULL);
 }
 
+static struct ot_err *read_ram(void *arg, uint64_t gpa, void *dst, size_t len)
+{
+	struct process_guest *pg = arg;
+
+	pg->reads++;
+	memcpy(dst, pg->ram + gpa, len);
+	return NULL;
+}
+
+void process_guest_map(struct process_guest *pg, bool mapped)
+{
+	uint64_t *table = (uint64_t *)(void *)(pg->ram + ROOT);
+
+	table[1024 + (PF_BASE >> 21 & 511)] = mapped ? MEMORY_GPA | LARGE : 0;
+}
+
+unsigned process_guest_reads(struct process_guest *pg)
+{
+	unsigned reads = pg->reads;
+
+	pg->reads = 0;
+	return reads;
+}
+
 struct process_guest *process_guest_create_more(bool maple, const struct process_more *more)
 {
 	struct process_guest *pg = calloc(1, sizeof(*pg));
@@ -338,7 +363,7 @@ struct process_guest *process_guest_create_more(bool maple, const struct process
 	table[512 + (PF_BASE >> 30 & 511)] = (ROOT + 0x2000) | TABLE;
 	table[1024 + (PF_BASE >> 21 & 511)] = MEMORY_GPA | LARGE;
 	ok(vp_phys_create(&pg->phys));
-	ok(vp_phys_add_memory(pg->phys, vp_gpa(0), RAM, pg->ram));
+	ok(vp_phys_add_reader(pg->phys, vp_gpa(0), RAM, read_ram, pg));
 	pg->guest->phys = pg->phys;
 	vp_mmu_init(&pg->guest->kernel.mmu, vp_arch_x86.paging, vp_gpa(ROOT), 4);
 	ok(vp_symtab_create(&pg->guest->symtab));

@@ -107,6 +107,10 @@ struct process_more {
 struct process_guest *process_guest_create(bool maple);
 struct process_guest *process_guest_create_more(bool maple, const struct process_more *more);
 void process_guest_destroy(struct process_guest *pg);
+/** Reads of its memory since the last call. */
+unsigned process_guest_reads(struct process_guest *pg);
+/** Its kernel's page table maps PF_BASE no more (@p mapped false), or does again. */
+void process_guest_map(struct process_guest *pg, bool mapped);
 struct vp_processes *process_guest(struct process_guest *pg);
 struct vp_guest *process_guest_kernel(struct process_guest *pg);
 

@@ -10,6 +10,7 @@ void vp_mmu_init(struct vp_mmu *mmu, const struct vp_paging *paging, struct vp_g
 	mmu->root = vp_gpa(root.v & paging->address);
 	mmu->levels = levels;
 	mmu->epoch = 0;
+	memset(mmu->turn, 0, sizeof(mmu->turn));
 	memset(mmu->tlb, 0, sizeof(mmu->tlb));
 	vp_mmu_flush(mmu);
 }
@@ -18,8 +19,9 @@ void vp_mmu_init(struct vp_mmu *mmu, const struct vp_paging *paging, struct vp_g
 void vp_mmu_flush(struct vp_mmu *mmu)
 {
 	mmu->epoch++;
-	for (size_t i = 0; i < OT_ARRAY_SIZE(mmu->tables); i++)
-		mmu->tables[i].gpa = 0;
+	for (size_t level = 0; level < VP_MMU_LEVELS; level++)
+		for (size_t i = 0; i < VP_MMU_TABLES; i++)
+			mmu->tables[level][i].gpa = 0;
 }
 
 /* The result of a walk. */
@@ -34,10 +36,21 @@ struct reader {
 	struct ot_err *err;
 };
 
+/* The copy of the table at @gpa, or the one to replace. */
+static struct vp_mmu_table *table_slot(struct vp_mmu *mmu, unsigned level, uint64_t gpa)
+{
+	struct vp_mmu_table *tables = mmu->tables[level - 1];
+
+	for (size_t i = 0; i < VP_MMU_TABLES; i++)
+		if (tables[i].gpa == (gpa | 1))
+			return &tables[i];
+	return &tables[mmu->turn[level - 1]++ % VP_MMU_TABLES];
+}
+
 static bool read_entry(void *arg, unsigned level, uint64_t gpa, uint64_t index, uint64_t *ret)
 {
 	struct reader *r = arg;
-	struct vp_mmu_table *table = &r->mmu->tables[level - 1];
+	struct vp_mmu_table *table = table_slot(r->mmu, level, gpa);
 
 	if (table->gpa != (gpa | 1)) {
 		table->gpa = 0;

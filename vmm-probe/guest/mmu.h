@@ -18,6 +18,7 @@
 
 #define VP_MMU_TLB_SIZE 256
 #define VP_MMU_LEVELS   5
+#define VP_MMU_TABLES   4 /* of a level */
 
 struct vp_mmu_tlb {
 	uint64_t page;  /* virtual address of the 4 KiB page */
@@ -26,7 +27,8 @@ struct vp_mmu_tlb {
 	uint64_t size; /* of the guest's page around it */
 };
 
-/* A copy of the table that the last walk used at one level. */
+/* A copy of a table that one of the last walks used. The kernel's objects, its table of pages and its image
+ * are far from each other: with one copy for each level, walks that alternate read each table again. */
 struct vp_mmu_table {
 	uint64_t gpa; /* | 1; 0: none */
 	uint64_t entries[512];
@@ -36,8 +38,9 @@ struct vp_mmu {
 	const struct vp_paging *paging;
 	struct vp_gpa root; /* the top table, page-aligned */
 	unsigned int levels;
-	uint64_t epoch;                            /* ends when the cache is invalidated; from 1 on */
-	struct vp_mmu_table tables[VP_MMU_LEVELS]; /* lowest level first */
+	uint64_t epoch; /* ends when the cache is invalidated; from 1 on */
+	struct vp_mmu_table tables[VP_MMU_LEVELS][VP_MMU_TABLES]; /* lowest level first */
+	unsigned int turn[VP_MMU_LEVELS];                         /* the table that is replaced next */
 	struct vp_mmu_tlb tlb[VP_MMU_TLB_SIZE];
 };
 

@@ -259,25 +259,20 @@ struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_proce
 {
 	OT_TRY(vp_pid_processes_open(probes, ret_all));
 	(*ret_all)->walks++;
-	vp_processes_keep_paths((*ret_all)->ps, true);
+	vp_processes_keep((*ret_all)->ps, true);
 	struct ot_err *err = visit_all(probes, *ret_all, each, arg);
-	vp_processes_keep_paths((*ret_all)->ps, false);
+	vp_processes_keep((*ret_all)->ps, false);
 	if (!err)
 		forget_unused(*ret_all);
 	return err;
 }
 
-struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret)
+static struct ot_err *look_for_new(struct vp_pid_processes *processes, bool *ret)
 {
-	struct vp_pid_processes *processes;
 	struct vp_guest_process p = { 0 };
 	uint64_t now = ot_now_ns();
 	bool more;
 
-	*ret = false;
-	OT_TRY(vp_pid_processes_open(probes, &processes));
-	if (!processes->walks)
-		return NULL;
 	for (;;) {
 		OT_TRY(next_live(processes, &p, &more));
 		if (!more)
@@ -285,6 +280,20 @@ struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret)
 		struct vp_pid_process *process = known(processes, &p);
 		*ret |= !process || check(processes, process, now);
 	}
+}
+
+struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret)
+{
+	struct vp_pid_processes *processes;
+
+	*ret = false;
+	OT_TRY(vp_pid_processes_open(probes, &processes));
+	if (!processes->walks)
+		return NULL;
+	vp_processes_keep(processes->ps, true);
+	struct ot_err *err = look_for_new(processes, ret);
+	vp_processes_keep(processes->ps, false);
+	return err;
 }
 
 bool vp_pid_named_news(struct vp_probes *probes)

@@ -154,7 +154,7 @@ static bool is_path(struct vp_execs *e, const struct vp_guest_process *p)
 	struct ot_err *err = vp_kernel_u64(e->ps, p->mm + e->ps->l.mm_exe_file, &at);
 
 	if (!err && at)
-		err = vp_file_read(e->ps, at, &file);
+		err = vp_file_read(e->ps, NULL, at, &file);
 	if (err || !at) {
 		ot_err_destroy(err);
 		return false;

@@ -120,7 +120,8 @@ struct path_key {
 };
 
 /* The path is the one that its user sees: for a file in a container, not the one in the image's layer. */
-static struct ot_err *read_file(struct vp_processes *ps, uint64_t at, struct path_key *ret)
+static struct ot_err *read_file(struct vp_processes *ps, struct vp_near *near, uint64_t at,
+				struct path_key *ret)
 {
 	const struct vp_process_layout *l = &ps->l;
 	uint32_t mode = 0;
@@ -133,27 +134,74 @@ static struct ot_err *read_file(struct vp_processes *ps, uint64_t at, struct pat
 	const struct vp_member users[] = { VP_MEMBER(l->backing_dentry, &ret->dentry),
 					   VP_MEMBER(l->backing_mnt, &ret->mnt) };
 
-	OT_TRY(vp_kernel_members(ps, at, members, OT_ARRAY_SIZE(members)));
+	OT_TRY(vp_near_members(ps, near, at, members, OT_ARRAY_SIZE(members)));
 	if (!(mode & BACKING) || l->backing_dentry == VP_NO_MEMBER || l->backing_mnt == VP_NO_MEMBER)
 		return NULL;
 	return vp_kernel_members(ps, at, users, OT_ARRAY_SIZE(users));
 }
 
-/* The inode's data. Where the pages are another inode's (a stacked file system), that one is the file. */
-static struct ot_err *read_id(struct vp_processes *ps, struct vp_file_id *id, uint64_t *ret_size)
+/* What an inode says of itself. */
+struct inode {
+	uint64_t number, sb, size;
+	uint32_t generation;
+	uint64_t host; /* of the pages that are in it: itself */
+};
+
+static struct ot_err *read_inode(struct vp_processes *ps, uint64_t at, uint32_t host, struct inode *ret)
 {
 	const struct vp_process_layout *l = &ps->l;
-	uint64_t inode, sb;
 	const struct vp_member members[] = {
-		VP_MEMBER(l->inode_ino, &id->inode),
-		VP_MEMBER(l->inode_generation, &id->generation),
-		VP_MEMBER(l->inode_sb, &sb),
-		VP_MEMBER(l->inode_size, ret_size),
+		VP_MEMBER(l->inode_ino, &ret->number), VP_MEMBER(l->inode_generation, &ret->generation),
+		VP_MEMBER(l->inode_sb, &ret->sb),      VP_MEMBER(l->inode_size, &ret->size),
+		VP_MEMBER(host, &ret->host),
 	};
 
-	OT_TRY(vp_kernel_u64(ps, id->mapping + l->mapping_host, &inode));
-	OT_TRY(vp_kernel_members(ps, inode, members, OT_ARRAY_SIZE(members)));
-	return vp_kernel_u32(ps, sb + l->sb_dev, &id->dev);
+	memset(ret, 0, sizeof(*ret));
+	return vp_kernel_members(ps, at, members, OT_ARRAY_SIZE(members));
+}
+
+/* The inode of the pages of @mapping. Nearly always they are in itself, and it is read at once; where they
+ * are another inode's (a stacked file system), that one is the file. */
+static struct ot_err *find_inode(struct vp_processes *ps, uint64_t mapping, struct inode *ret)
+{
+	const struct vp_process_layout *l = &ps->l;
+	uint64_t host, own = mapping - l->inode_data;
+
+	if (l->inode_data != VP_NO_MEMBER) {
+		struct ot_err *err = read_inode(ps, own, l->inode_data + l->mapping_host, ret);
+
+		if (!err && ret->host == own)
+			return NULL;
+		ot_err_destroy(err);
+	}
+	OT_TRY(vp_kernel_u64(ps, mapping + l->mapping_host, &host));
+	return read_inode(ps, host, VP_NO_MEMBER, ret);
+}
+
+/* In a walk over many processes, of which most have their files in one file system, its number is kept. */
+static struct ot_err *read_dev(struct vp_processes *ps, uint64_t sb, uint32_t *ret)
+{
+	struct vp_known *known = &ps->known;
+
+	if (known->kept && sb && known->sb == sb) {
+		*ret = known->dev;
+		return NULL;
+	}
+	OT_TRY(vp_kernel_u32(ps, sb + ps->l.sb_dev, ret));
+	known->sb = sb;
+	known->dev = *ret;
+	return NULL;
+}
+
+static struct ot_err *read_id(struct vp_processes *ps, struct vp_file_id *id, uint64_t *ret_size)
+{
+	struct inode inode;
+
+	OT_TRY(find_inode(ps, id->mapping, &inode));
+	id->inode = inode.number;
+	id->generation = inode.generation;
+	*ret_size = inode.size;
+	return read_dev(ps, inode.sb, &id->dev);
 }
 
 bool vp_file_is_there(struct vp_processes *ps, const struct vp_file_id *id)
@@ -190,26 +238,26 @@ struct known_path {
 	char text[];
 };
 
-void vp_paths_init(struct vp_known_paths *known)
+void vp_paths_init(struct vp_known *known)
 {
 	memset(known, 0, sizeof(*known));
 	ot_map_init(&known->map);
 	ot_arena_init(&known->arena);
 }
 
-void vp_paths_deinit(struct vp_known_paths *known)
+void vp_paths_deinit(struct vp_known *known)
 {
 	ot_map_deinit(&known->map);
 	ot_arena_deinit(&known->arena);
 }
 
-static const struct known_path *find_known(const struct vp_known_paths *known, const struct path_key *key)
+static const struct known_path *find_known(const struct vp_known *known, const struct path_key *key)
 {
 	return known->kept ? ot_map_get(&known->map, key, sizeof(*key)) : NULL;
 }
 
 /* Without memory it is read again the next time. */
-static void remember(struct vp_known_paths *known, const struct path_key *key, const struct vp_file *f)
+static void remember(struct vp_known *known, const struct path_key *key, const struct vp_file *f)
 {
 	size_t len = strlen(f->path) + 1;
 	struct known_path *copy;
@@ -226,21 +274,23 @@ static void remember(struct vp_known_paths *known, const struct path_key *key, c
 		known->kept = false;
 }
 
-void vp_processes_keep_paths(struct vp_processes *ps, bool keep)
+void vp_processes_keep(struct vp_processes *ps, bool keep)
 {
 	vp_paths_deinit(&ps->known);
 	vp_paths_init(&ps->known);
+	vp_mmu_flush(vp_guest_mmu(ps->guest));
 	ps->known.kept = keep;
 }
 
 /* *ret_path is known, or in b->path. */
-static struct ot_err *read_once(struct vp_processes *ps, uint64_t at, struct path_key *key, struct vp_file *f,
-				struct builder *b, const char **ret_path)
+static struct ot_err *read_once(struct vp_processes *ps, struct vp_near *near, uint64_t at,
+				struct path_key *key, struct vp_file *f, struct builder *b,
+				const char **ret_path)
 {
 	const struct known_path *known;
 
 	memset(key, 0, sizeof(*key));
-	OT_TRY(read_file(ps, at, key));
+	OT_TRY(read_file(ps, near, at, key));
 	OT_TRY(read_id(ps, &key->id, &f->size));
 	known = find_known(&ps->known, key);
 	*ret_path = known ? known->text : NULL;
@@ -250,7 +300,7 @@ static struct ot_err *read_once(struct vp_processes *ps, uint64_t at, struct pat
 	return NULL;
 }
 
-struct ot_err *vp_file_read(struct vp_processes *ps, uint64_t at, struct vp_file *ret)
+struct ot_err *vp_file_read(struct vp_processes *ps, struct vp_near *near, uint64_t at, struct vp_file *ret)
 {
 	char path[VP_PATH_MAX];
 	struct builder b = { path, 0 };
@@ -262,7 +312,7 @@ struct ot_err *vp_file_read(struct vp_processes *ps, uint64_t at, struct vp_file
 
 	/* The first attempt goes by the translations with which @at was found a moment ago. */
 	do
-		err = read_once(ps, at, &key, &f, &b, &known);
+		err = read_once(ps, nth ? NULL : near, at, &key, &f, &b, &known);
 	while (err && vp_process_again(ps, ++nth, &err));
 	OT_TRY(err);
 	f.id = key.id;

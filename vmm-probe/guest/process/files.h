@@ -31,9 +31,12 @@ struct vp_file {
 
 bool vp_file_is_same(const struct vp_file_id *a, const struct vp_file_id *b);
 
-/** The file of the struct file at @p at (struct vp_vma). BUSY: each attempt met a change. BAD_DATA, LIMIT: a
- * path without end. */
-OT_MUST_CHECK struct ot_err *vp_file_read(struct vp_processes *ps, uint64_t at, struct vp_file *ret);
+struct vp_near;
+
+/** The file of the struct file at @p at (struct vp_vma). @p near (internal.h) is for files that are read in a
+ * row; NULL: it is read alone. BUSY: each attempt met a change. BAD_DATA, LIMIT: a path without end. */
+OT_MUST_CHECK struct ot_err *vp_file_read(struct vp_processes *ps, struct vp_near *near, uint64_t at,
+					  struct vp_file *ret);
 void vp_file_deinit(struct vp_file *file);
 
 /** Is there still a file with that identity at its address? Its memory may have been used again. */

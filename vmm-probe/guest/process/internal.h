@@ -7,12 +7,18 @@
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/guest/process/layout.h"
 #include "vmm-probe/guest/process/processes.h"
+#include "vmm-probe/guest/process/xarray.h"
 
-/* Paths by a file's identity, dentry and mount, while they are kept: vp_processes_keep_paths(). */
-struct vp_known_paths {
+/* What is kept in a walk over many processes (vp_processes_keep()): paths by a file's identity, dentry and
+ * mount.
+ */
+struct vp_known {
 	struct ot_map map;
 	struct ot_arena arena; /* which has the paths */
 	size_t bytes;
+	uint64_t sb;                /* the file system of the last file, a struct super_block … */
+	uint32_t dev;               /* … and its number */
+	struct vp_xarray_leaf pids; /* where the last process was found */
 	bool kept;
 };
 
@@ -21,7 +27,7 @@ struct vp_processes {
 	struct vp_process_layout l;
 	uint64_t init_pid_ns; /* address */
 	uint64_t vmemmap; /* address of the first struct page; 0: unknown, and no file's pages can be read */
-	struct vp_known_paths known;
+	struct vp_known known;
 	unsigned torn; /* numbers in a row at which vp_guest_process_next() met changes with each attempt */
 };
 
@@ -43,17 +49,30 @@ struct vp_member {
 OT_MUST_CHECK struct ot_err *vp_kernel_members(struct vp_processes *ps, uint64_t at,
 					       const struct vp_member *members, size_t n);
 
+/* A copy of the page that the last structure was in. */
+struct vp_near {
+	uint64_t page; /* its address; 0: none */
+	uint8_t bytes[VP_PAGE_SIZE];
+};
+
+/* The same for structures of one kind that are read in a row: the kernel gives them memory near each other,
+ * so that one read has several. What is read so is not newer than the first that was read of its page: @p
+ * near is for one attempt. NULL: each is read alone. */
+OT_MUST_CHECK struct ot_err *vp_near_members(struct vp_processes *ps, struct vp_near *near, uint64_t at,
+					     const struct vp_member *members, size_t n);
+
 /* BUSY: "it changed while it was read". */
 OT_MUST_CHECK struct ot_err *vp_process_torn(void);
 
-void vp_paths_init(struct vp_known_paths *known);
-void vp_paths_deinit(struct vp_known_paths *known);
+void vp_paths_init(struct vp_known *known);
+void vp_paths_deinit(struct vp_known *known);
 
 /* Attempts at a walk that meets changes; each takes a fraction of a millisecond. */
 #define VP_PROCESS_TRIES 20
 
-/* Begin attempt number @p nth: forget translations, and free the error of the one before. False: *err is from
- * the last attempt, or is not caused by a change of the guest's. For the head of a loop. */
+/* Begin attempt number @p nth: forget translations and the table of PIDs, unless it is the first in a walk
+ * that keeps them, and free the error of the one before. False: *err is from the last attempt, or is not
+ * caused by a change of the guest's. For the head of a loop. */
 bool vp_process_again(struct vp_processes *ps, unsigned nth, struct ot_err **err);
 
 #endif

@@ -67,6 +67,7 @@ static const struct member optional[] = {
 	MEMBER("mm_struct", "exe_file", mm_exe_file),
 	MEMBER("vm_area_struct", "vm_next", vma_next),
 	MEMBER("inode", "i_generation", inode_generation),
+	MEMBER("inode", "i_data", inode_data),
 	MEMBER("dentry", "d_hash.pprev", dentry_unhashed),
 	MEMBER("file", "f_mode", file_mode),
 	MEMBER("backing_file", "user_path.dentry", backing_dentry),

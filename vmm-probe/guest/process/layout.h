@@ -34,6 +34,7 @@ struct vp_process_layout {
 	uint32_t dentry_parent, dentry_name, dentry_len, dentry_unhashed;
 	uint32_t mount_mnt, mount_parent, mount_mountpoint, mnt_root;
 	uint32_t inode_ino, inode_generation, inode_sb, inode_size, sb_dev;
+	uint32_t inode_data; /* an inode's own struct address_space */
 	uint32_t mapping_pages, mapping_host;
 	uint32_t folio_flags, folio_mapping, folio_index, page_size;
 	int64_t page_uptodate; /* bit of folio_flags; -1: unknown */

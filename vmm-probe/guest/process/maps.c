@@ -44,10 +44,11 @@ static struct ot_err *keep_file(struct vp_file *file, struct vp_maps *maps, uint
 }
 
 /* If it can't be read, the mapping has no file. */
-static struct ot_err *add_file(struct vp_processes *ps, uint64_t at, struct vp_maps *maps, uint32_t *ret)
+static struct ot_err *add_file(struct vp_processes *ps, struct vp_near *near, uint64_t at,
+			       struct vp_maps *maps, uint32_t *ret)
 {
 	struct vp_file file;
-	struct ot_err *err = vp_file_read(ps, at, &file);
+	struct ot_err *err = vp_file_read(ps, near, at, &file);
 
 	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY && !vp_budget_is_over()) {
 		ot_err_destroy(err);
@@ -61,6 +62,7 @@ static struct ot_err *add_file(struct vp_processes *ps, uint64_t at, struct vp_m
 /* A file is mapped several times in a row: by its segments. */
 static struct ot_err *add_maps(struct vp_processes *ps, const struct vp_vmas *vmas, struct vp_maps *maps)
 {
+	struct vp_near near = { .page = 0 };
 	uint64_t last = 0;
 	uint32_t file = VP_NO_FILE;
 
@@ -71,7 +73,7 @@ static struct ot_err *add_maps(struct vp_processes *ps, const struct vp_vmas *vm
 		const struct vp_vma *vma = &vmas->items[i];
 
 		if (vma->file && vma->file != last)
-			OT_TRY(add_file(ps, vma->file, maps, &file));
+			OT_TRY(add_file(ps, &near, vma->file, maps, &file));
 		last = vma->file ? vma->file : last;
 		maps->items[maps->count++] = (struct vp_map){
 			vma->start, vma->end, vma->offset, vma->flags, vma->file ? file : VP_NO_FILE,
@@ -129,7 +131,7 @@ static void find_program(struct vp_processes *ps, struct vp_maps *maps)
 		return;
 	err = vp_kernel_u64(ps, maps->process.mm + ps->l.mm_exe_file, &at);
 	if (!err && at)
-		err = vp_file_read(ps, at, &file);
+		err = vp_file_read(ps, NULL, at, &file);
 	if (err || !at) {
 		ot_err_destroy(err);
 		return;

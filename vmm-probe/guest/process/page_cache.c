@@ -64,9 +64,9 @@ static struct ot_err *read_once(struct vp_processes *ps, uint64_t mapping, uint6
 {
 	struct folio before, after;
 	struct vp_gpa gpa = { 0 };
-	uint64_t at, again;
+	uint64_t at, slot, again;
 
-	OT_TRY(vp_xarray_load(ps, mapping + ps->l.mapping_pages, index, &at));
+	OT_TRY(vp_xarray_locate(ps, mapping + ps->l.mapping_pages, index, &at, &slot));
 	if (!at)
 		return absent(index);
 	OT_TRY(read_folio(ps, at, &before));
@@ -78,7 +78,7 @@ static struct ot_err *read_once(struct vp_processes *ps, uint64_t mapping, uint6
 	OT_TRY(vp_phys_read(vp_guest_phys(ps->guest), gpa, dst, VP_PAGE_SIZE));
 	OT_TRY(read_folio(ps, at, &after));
 	/* The folio may have been split, so that this page now belongs to another one. */
-	OT_TRY(vp_xarray_load(ps, mapping + ps->l.mapping_pages, index, &again));
+	OT_TRY(vp_kernel_u64(ps, slot, &again));
 	return again == at && after.mapping == mapping && after.index == before.index ? NULL
 										      : vp_process_torn();
 }

@@ -73,6 +73,25 @@ struct ot_err *vp_kernel_members(struct vp_processes *ps, uint64_t at, const str
 	return NULL;
 }
 
+struct ot_err *vp_near_members(struct vp_processes *ps, struct vp_near *near, uint64_t at,
+			       const struct vp_member *members, size_t n)
+{
+	struct span span = span_of(members, n);
+	uint64_t page = at & VP_PAGE_MASK, offset = at - page;
+
+	if (!near || span.first >= span.end || span.end > VP_PAGE_SIZE - offset)
+		return vp_kernel_members(ps, at, members, n);
+	if (near->page != page) {
+		near->page = 0;
+		OT_TRY(vp_kernel_read(ps, page, near->bytes, VP_PAGE_SIZE));
+		near->page = page;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (members[i].offset != VP_NO_MEMBER)
+			memcpy(members[i].to, near->bytes + offset + members[i].offset, members[i].size);
+	return NULL;
+}
+
 struct ot_err *vp_process_torn(void)
 {
 	return ot_err_new(OT_ERR_BUSY, "it changed while it was read");
@@ -88,7 +107,10 @@ bool vp_process_again(struct vp_processes *ps, unsigned nth, struct ot_err **err
 		return false;
 	ot_err_destroy(*err);
 	*err = NULL;
-	vp_mmu_flush(vp_guest_mmu(ps->guest));
+	if (nth || !ps->known.kept) {
+		vp_mmu_flush(vp_guest_mmu(ps->guest));
+		ps->known.pids.last = 0;
+	}
 	return true;
 }
 
@@ -166,28 +188,42 @@ static struct ot_err *read_task(struct vp_processes *ps, uint64_t task, struct v
 	return NULL;
 }
 
-/* The first of the tasks whose process a struct pid numbers; 0: none, or only a thread's. */
-static struct ot_err *first_task(struct vp_processes *ps, uint64_t number, uint64_t *ret)
-{
-	uint64_t first, tgid = (uint64_t)ps->l.pid_type_tgid;
+/* What a struct pid says. */
+struct number {
+	uint64_t task; /* the first of the tasks whose process it numbers; 0: none, or only a thread's */
+	uint32_t nr;   /* itself … */
+	bool has_nr;   /* … if this kernel's has it */
+};
 
-	OT_TRY(vp_kernel_u64(ps, number + ps->l.pid_tasks + 8 * tgid, &first));
-	*ret = first ? first - ps->l.task_pid_links - 16 * tgid : 0;
+static struct ot_err *read_number(struct vp_processes *ps, uint64_t at, struct number *ret)
+{
+	const struct vp_process_layout *l = &ps->l;
+	uint64_t tgid = (uint64_t)l->pid_type_tgid, first;
+	bool has_nr = l->pid_numbers != VP_NO_MEMBER && l->upid_nr != VP_NO_MEMBER;
+	const struct vp_member members[] = {
+		VP_MEMBER(l->pid_tasks + 8 * (uint32_t)tgid, &first),
+		VP_MEMBER(has_nr ? l->pid_numbers + l->upid_nr : VP_NO_MEMBER, &ret->nr),
+	};
+
+	ret->has_nr = has_nr;
+	OT_TRY(vp_kernel_members(ps, at, members, OT_ARRAY_SIZE(members)));
+	ret->task = first ? first - l->task_pid_links - 16 * tgid : 0;
 	return NULL;
 }
 
 /* One attempt: number → struct pid → task. */
 static struct ot_err *find_once(struct vp_processes *ps, uint64_t pid, struct vp_guest_process *ret)
 {
-	uint64_t number, task = 0;
 	struct vp_guest_process p = { 0 };
+	struct number number = { 0 };
+	uint64_t at;
 
-	OT_TRY(vp_xarray_load(ps, ps->init_pid_ns + ps->l.pid_ns_idr, pid, &number));
-	if (number)
-		OT_TRY(first_task(ps, number, &task));
-	if (!task)
+	OT_TRY(vp_xarray_load(ps, ps->init_pid_ns + ps->l.pid_ns_idr, pid, &at));
+	if (at)
+		OT_TRY(read_number(ps, at, &number));
+	if (!number.task)
 		return ot_err_new(OT_ERR_NOT_FOUND, "the guest has no process %llu", (unsigned long long)pid);
-	OT_TRY(read_task(ps, task, &p));
+	OT_TRY(read_task(ps, number.task, &p));
 	if (p.pid != pid)
 		return vp_process_torn();
 	*ret = p;
@@ -205,32 +241,24 @@ struct ot_err *vp_guest_process_find(struct vp_processes *ps, uint64_t pid, stru
 	return err;
 }
 
-/* A struct pid has its number in the first namespace, so two numbers can't share one. */
-static struct ot_err *check_number(struct vp_processes *ps, uint64_t number, uint64_t pid)
-{
-	uint32_t nr;
-
-	if (ps->l.pid_numbers == VP_NO_MEMBER || ps->l.upid_nr == VP_NO_MEMBER)
-		return NULL;
-	OT_TRY(vp_kernel_u32(ps, number + ps->l.pid_numbers + ps->l.upid_nr, &nr));
-	return nr == pid ? NULL : vp_process_torn();
-}
-
 /* From *pid on; *ret_more false: there is none. */
 static struct ot_err *next_once(struct vp_processes *ps, uint64_t *pid, struct vp_guest_process *ret,
 				bool *ret_more)
 {
-	uint64_t number, task = 0;
+	struct number number = { 0 };
+	uint64_t at;
 
-	for (*ret_more = false; !task; *pid += !task) {
-		OT_TRY(vp_xarray_next(ps, ps->init_pid_ns + ps->l.pid_ns_idr, pid, &number));
-		if (!number || *pid > PID_MAX)
+	for (*ret_more = false; !number.task; *pid += !number.task) {
+		OT_TRY(vp_xarray_next(ps, ps->init_pid_ns + ps->l.pid_ns_idr, &ps->known.pids, pid, &at));
+		if (!at || *pid > PID_MAX)
 			return NULL;
 		OT_TRY(vp_budget_check());
-		OT_TRY(check_number(ps, number, *pid));
-		OT_TRY(first_task(ps, number, &task));
+		OT_TRY(read_number(ps, at, &number));
+		/* It has its number in the first namespace, so two numbers can't share one. */
+		if (number.has_nr && number.nr != *pid)
+			return vp_process_torn();
 	}
-	OT_TRY(read_task(ps, task, ret));
+	OT_TRY(read_task(ps, number.task, ret));
 	*ret_more = true;
 	return ret->pid == *pid ? NULL : vp_process_torn();
 }
@@ -282,7 +310,8 @@ struct ot_err *vp_guest_process_root(struct vp_processes *ps, const struct vp_gu
 	if (!process->mm)
 		return ot_err_new(OT_ERR_NOT_FOUND, "process %llu has no memory of its own",
 				  (unsigned long long)process->pid);
-	vp_mmu_flush(vp_guest_mmu(ps->guest));
+	if (!ps->known.kept)
+		vp_mmu_flush(vp_guest_mmu(ps->guest));
 	OT_TRY(vp_kernel_u64(ps, process->mm + ps->l.mm_pgd, &pgd));
 	OT_TRY(vp_mmu_translate(vp_guest_phys(ps->guest), vp_guest_mmu(ps->guest), vp_gva(pgd), &root, NULL));
 	*ret = root.v;

@@ -32,9 +32,10 @@ OT_MUST_CHECK struct ot_err *vp_processes_open(struct vp_guest *guest, struct vp
 void vp_processes_close(struct vp_processes *ps);
 
 /** For a walk over many processes, which map the same files: while @p keep, the path of a file is read once
- * for each name that it is mapped by, although it may be renamed or deleted meanwhile. Either call forgets
- * what was kept. */
-void vp_processes_keep_paths(struct vp_processes *ps, bool keep);
+ * for each name that it is mapped by, although it may be renamed or deleted meanwhile; the kernel's page
+ * table is read again only where a read has failed or met a change, as its own objects stay where they are
+ * mapped; and numbers of processes are found 64 at a time. Either call forgets what was kept. */
+void vp_processes_keep(struct vp_processes *ps, bool keep);
 
 struct vp_guest_process {
 	uint64_t pid;      /* in the guest's first PID namespace */

@@ -17,7 +17,7 @@ void vp_vmas_deinit(struct vp_vmas *vmas)
 	memset(vmas, 0, sizeof(*vmas));
 }
 
-static struct ot_err *read_vma(struct vp_processes *ps, uint64_t at, struct vp_vma *ret)
+static struct ot_err *read_vma(struct vp_processes *ps, struct vp_near *near, uint64_t at, struct vp_vma *ret)
 {
 	const struct vp_process_layout *l = &ps->l;
 	uint64_t page;
@@ -27,7 +27,7 @@ static struct ot_err *read_vma(struct vp_processes *ps, uint64_t at, struct vp_v
 		VP_MEMBER(l->vma_file, &ret->file),
 	};
 
-	OT_TRY(vp_kernel_members(ps, at, members, OT_ARRAY_SIZE(members)));
+	OT_TRY(vp_near_members(ps, near, at, members, OT_ARRAY_SIZE(members)));
 	/* The offset of a mapping without a file has no meaning for its readers. */
 	ret->offset = ret->file ? page * VP_PAGE_SIZE : 0;
 	return NULL;
@@ -43,7 +43,7 @@ struct ot_err *vp_vma_add(struct vp_processes *ps, uint64_t at, struct vp_vmas *
 		return ot_err_new(OT_ERR_BAD_DATA, "more than %u mappings", VP_VMAS_MAX);
 	if (vmas->count % CHECK_VMAS == 0)
 		OT_TRY(vp_budget_check());
-	OT_TRY(read_vma(ps, at, &vma));
+	OT_TRY(read_vma(ps, vmas->near, at, &vma));
 	if (vma.start < behind || vma.end <= vma.start || (vma.start | vma.end) & ~VP_PAGE_MASK)
 		return vp_process_torn();
 	if (!ot_grow(&vmas->items, &vmas->cap, vmas->count + 1, sizeof(vma)))
@@ -71,9 +71,11 @@ static struct ot_err *read_once(struct vp_processes *ps, const struct vp_guest_p
 				struct vp_vmas *vmas)
 {
 	const struct vp_process_layout *l = &ps->l;
+	struct vp_near near = { .page = 0 };
 	uint32_t before, after;
 
 	vmas->count = 0;
+	vmas->near = &near;
 	OT_TRY(vp_kernel_u32(ps, process->mm + l->mm_map_count, &before));
 	if (l->mm_tree != VP_NO_MEMBER)
 		OT_TRY(vp_maple_walk(ps, process->mm + l->mm_tree, vmas));
@@ -98,6 +100,7 @@ struct ot_err *vp_vmas_read(struct vp_processes *ps, const struct vp_guest_proce
 				  (unsigned long long)process->pid);
 	for (unsigned nth = 0; vp_process_again(ps, nth, &err); nth++)
 		err = read_once(ps, process, ret);
+	ret->near = NULL;
 	if (!err && !vp_guest_process_is(ps, process))
 		err = ot_err_new(OT_ERR_NOT_FOUND, "process %llu ended", (unsigned long long)process->pid);
 	return err ? ot_err_prefix(err, "the mappings of the guest's process %llu",

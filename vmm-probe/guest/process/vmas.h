@@ -23,10 +23,13 @@ struct vp_vma {
 	uint64_t file;       /* address of its struct file; 0: none */
 };
 
+struct vp_near;
+
 struct vp_vmas {
 	struct vp_vma *items; /* owned; by address, disjoint */
 	size_t count, cap;
-	uint64_t vdso; /* where the kernel has mapped its own code; 0: nowhere */
+	uint64_t vdso;        /* where the kernel has mapped its own code; 0: nowhere */
+	struct vp_near *near; /* of the attempt that reads them */
 };
 
 /** All mappings of @p process. They are almost a snapshot: each is complete, and their number is right. BUSY:
