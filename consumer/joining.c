@@ -69,12 +69,13 @@ static struct ot_err *wants(void *arg, const struct vp_machine *machine, bool *r
 struct ot_err *con_joining_await(struct con_joining *j)
 {
 	struct vp_session *s = j->config.session;
-	const struct vp_newcomers_config config = {
+	struct vp_newcomers_config config = {
 		.opts = *vp_session_attach_opts(s),
 		.wants = wants,
 		.arg = j,
 	};
 
+	config.opts.unwinds = true; /* in the thread that attaches them: the session's would wait for it */
 	OT_TRY(vp_newcomers_create(&config, &j->newcomers));
 	for (uint32_t i = 0; i < vp_session_nguests(s); i++)
 		vp_newcomers_know(j->newcomers, vp_session_guest_pid(s, i));

@@ -32,7 +32,7 @@ struct ot_err *vp_link_attach_engine(const struct vp_links *links, struct vp_gue
 	vp_link_note_states(link);
 	OT_TRY(vp_client_map_ram(&link->client, &link->phys));
 	OT_TRY(vp_link_read(links, link, link->phys));
-	return vp_link_unwind_table(link);
+	return links->opts.unwinds ? vp_link_unwind_table(link) : NULL;
 }
 
 static struct ot_err *attach_running(const struct vp_links *links, struct vp_guest_link *link,

@@ -27,6 +27,7 @@ struct vp_attach_opts {
 	bool from_boot;    /* attach a kernel that is still starting, as soon as it can be traced at all */
 	enum vp_trap_wish trap; /* -x trap */
 	bool keep_semaphores;   /* -x semaphores=no */
+	bool unwinds;           /* make the unwind rules at once; else when a program needs them */
 	/* Progress of something that may take over a second; NULL: silent. */
 	void (*progress)(void *arg, const char *what);
 	/* An engine is about to be injected into guest @p name's VMM; @p why is a clause that follows a

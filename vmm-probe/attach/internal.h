@@ -27,8 +27,6 @@ void vp_link_note_states(struct vp_guest_link *link);
  * engine. */
 OT_MUST_CHECK struct ot_err *vp_link_read(const struct vp_links *links, struct vp_guest_link *link,
 					  const struct vp_phys *phys);
-/** The unwind table, in a memfd for the engine. A kernel without one is unwound by frame pointers. */
-OT_MUST_CHECK struct ot_err *vp_link_unwind_table(struct vp_guest_link *link);
 
 /* running.c */
 /** BUSY, and link->starts: the kernel does not run, or is still starting. @p regs as they were when it was

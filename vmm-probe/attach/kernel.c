@@ -65,6 +65,10 @@ struct ot_err *vp_link_read(const struct vp_links *links, struct vp_guest_link *
 
 struct ot_err *vp_link_unwind_table(struct vp_guest_link *link)
 {
+	if (link->unwinds || !link->guest || !vp_link_runs(link))
+		return NULL;
+	link->unwinds = true;
+
 	ot_auto(vp_confined_result_deinit) struct vp_confined_result table = { 0 };
 	ot_auto_close int fd = -1;
 	struct ot_err *err = vp_contained_orc_table(link->guest, &table);

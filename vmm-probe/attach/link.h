@@ -28,7 +28,8 @@ struct vp_guest_link {
 	struct vp_guest *guest; /* NULL: no kernel was found */
 	struct vp_probes *probes;
 	struct vp_facts facts;
-	int orc_fd;   /* unwind table; -1: none */
+	int orc_fd;   /* unwind table; -1: none, or not made yet */
+	bool unwinds; /* it was made, if there is one */
 	bool may_end; /* it matches a pattern, so its end does not count as an error of the session */
 	bool hooked;  /* the engine is in another VMM, and reported … */
 	struct vp_inject_states states; /* … these when the guest was attached */
@@ -70,6 +71,12 @@ static inline bool vp_link_costs(const struct vp_guest_link *link)
  * it.
  */
 OT_MUST_CHECK struct ot_err *vp_links_attach(struct vp_links *links, const char *name);
+
+/** Make the kernel's unwind rules, once, in a memfd for the engine: link->orc_fd. It takes a tenth of what
+ * attaching takes, so that it is left until a program has stacks. Nothing is made of a guest that does not
+ * run or whose kernel was not found; a kernel without rules is unwound by frame pointers, and vp_guest_note()
+ * says so if they could not be read. */
+OT_MUST_CHECK struct ot_err *vp_link_unwind_table(struct vp_guest_link *link);
 
 /** Accept a probe of an attached guest that is being enabled, and note whether it needs an engine in the VMM,
  * for vp_links_enter(). UNSUPPORTED: it can't fire there. */

@@ -99,7 +99,7 @@ struct ot_err *vp_link_attach_source(const struct vp_links *links, struct vp_gue
 	const struct vp_mmu *mmu = vp_guest_mmu(link->guest);
 	if (ops->kernel_found)
 		ops->kernel_found(link->source.handle, phys, mmu->root, mmu->levels);
-	return vp_link_runs(link) ? vp_link_unwind_table(link) : NULL;
+	return links->opts.unwinds ? vp_link_unwind_table(link) : NULL;
 }
 
 /* --- enabling ------------------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 #include "vmm-probe/session/memory.h"
 #include "vmm-probe/session/modules.h"
 #include "vmm-probe/session/sent.h"
+#include "vmm-probe/session/stacks.h"
 #include "vmm-probe/session/user_frames.h"
 #include "vmm-probe/session/variables.h"
 
@@ -215,6 +216,12 @@ static void follow(struct vp_session *s, struct vp_feed *feed)
 	vp_arrivals_follow(s, feed);
 }
 
+/* Most programs have no stacks. */
+static struct ot_err *make_unwind_table(const struct vp_session *s, struct vp_guest_link *link)
+{
+	return vp_program_has_stacks(s->program.prog) ? vp_link_unwind_table(link) : NULL;
+}
+
 /* Add the clauses that the program needs besides its own, and verify all. */
 static struct ot_err *check(struct vp_session *s, struct dif_program *prog, const struct vp_sink *sink)
 {
@@ -236,6 +243,8 @@ struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 		OT_TRY(vp_probes_create(NULL, &s->host.probes));
 	s->program.layout_opts = layout_opts_of(s->options);
 	OT_TRY(lay_out(s, 0));
+	for (uint32_t i = 0; i < s->links.n; i++)
+		OT_TRY(make_unwind_table(s, s->links.items[i]));
 	OT_TRY(make_feeds(s));
 	for (uint32_t i = 0; i < s->nfeeds; i++)
 		follow(s, &s->feeds[i]);
@@ -260,6 +269,7 @@ struct ot_err *vp_enable_joining(struct vp_session *s, uint32_t nclauses)
 	OT_TRY(vp_support_add_of(s, s->program.prog, s->links.n - 1));
 	OT_TRY(verify(s, s->program.prog));
 	OT_TRY(lay_out(s, nclauses));
+	OT_TRY(make_unwind_table(s, link));
 	OT_TRY(make_feed(s, link));
 	struct vp_feed *feed = &s->feeds[nth];
 	vp_feed_share_wait(feed);

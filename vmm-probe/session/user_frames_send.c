@@ -4,45 +4,14 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "dif/obj/opcodes.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/stacks.h"
 #include "vmm-probe/session/user_seen.h"
 
 /* --- does the program ask for them? ------------------------------------------------------------------ */
-
-static bool object_asks(const struct dif_object *o)
-{
-	for (uint32_t i = 0; o && i < o->text_len; i++) {
-		uint32_t var = dif_insn_idx(o->text[i]);
-
-		if (dif_insn_op(o->text[i]) == DIF_OP_ldgs &&
-		    (var == DIF_VAR_ucaller || var == DIF_VAR_ustackdepth))
-			return true;
-	}
-	return false;
-}
-
-static bool clause_asks(const struct dif_clause *c)
-{
-	if (object_asks(c->predicate))
-		return true;
-	for (uint32_t i = 0; i < c->nactions; i++)
-		if (c->actions[i].kind == DIF_ACT_ustack || c->actions[i].kind == DIF_ACT_jstack ||
-		    object_asks(c->actions[i].object))
-			return true;
-	return false;
-}
-
-static bool program_asks(const struct dif_program *prog)
-{
-	for (uint32_t i = 0; i < prog->nclauses; i++)
-		if (clause_asks(&prog->clauses[i]))
-			return true;
-	return false;
-}
 
 /* Does it have room for texts of frames? */
 static bool program_has_texts(const struct vp_session *s)
@@ -195,7 +164,8 @@ struct ot_err *vp_frames_send_batch(struct vp_session *s, const struct vp_feed *
 	bool first = !known->asked;
 	struct vp_budget budget;
 
-	known->asked = link->guest && link->probes && knows_processes(link) && program_asks(s->program.prog);
+	known->asked = link->guest && link->probes && knows_processes(link) &&
+		       vp_program_has_user_stacks(s->program.prog);
 	if (!known->asked)
 		return NULL;
 	known->texts = program_has_texts(s);
