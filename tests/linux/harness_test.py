@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The harness itself, on a guest without the engine: what the scenarios build on."""
+import os
 import re
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib.guest import GuestError
+from lib.guest import Guest, GuestError
 from lib.outsight import distribution, keyed, numbers
 from lib.scenario import Scenario, main, only_full, parse_symbols
 
@@ -26,6 +27,47 @@ class Parsing(unittest.TestCase):
         text = "ffffffff81000000 T _text\nffffffffc0001000 t veth_xmit\t[veth]\nffffffffc0002000 t p [bpf]\n"
         self.assertEqual(parse_symbols(text), [(0xffffffff81000000, "_text", ""),
                                                (0xffffffffc0001000, "veth_xmit", "veth")])
+
+
+class Died(Guest):
+    """Of which there is no QEMU: its boots end as they are told to."""
+
+    def __init__(self, *fates):
+        super().__init__("6.1")
+        self.fates = list(fates)
+        self.qemu_args = ["-gdb", f"unix:{self.path('stub')}"]
+
+    def start(self):
+        with open(self.path("console"), "x", encoding="utf-8"):  # a folder without what was there before
+            pass
+
+    def wait_ready(self):
+        fate = self.fates.pop(0)
+        if fate:
+            raise GuestError(fate)
+        return self
+
+    def alive(self):
+        return False
+
+    def where(self):
+        return "nowhere"
+
+
+class Boots(unittest.TestCase):
+    QEMUS = "QEMU ended with -6\nqemu-system-x86_64: physmem.c:2678: iotlb_to_section: Assertion `…' failed."
+
+    def test_started_once_more(self):
+        """What QEMU's own assertion has ended is booted again, with the same paths, and no more than once."""
+        with Died(self.QEMUS, None) as guest:
+            self.assertTrue(guest.qemu_args[1].startswith(f"unix:{guest.dir}/"))
+            self.assertEqual(guest.fates, [])
+        for fates in ((self.QEMUS, self.QEMUS, None), ("QEMU ended with -11", None)):
+            guest = Died(*fates)
+            with self.assertRaises(GuestError):
+                guest.__enter__()
+            self.assertEqual(guest.fates, [None])
+            self.assertFalse(os.path.exists(guest.dir))
 
 
 class Harness(Scenario):

@@ -151,7 +151,7 @@ class Guest:
                 raise
             print(f"{err}\n{self.where()}\nstarted once more", file=sys.stderr, flush=True)
         self.close()
-        self.dir = tempfile.mkdtemp(prefix="outsight-guest-")
+        os.mkdir(self.dir, 0o700)  # the same: qemu_args may have paths in it
         self.pending = b""
         self.start()
         return self.wait_ready()
