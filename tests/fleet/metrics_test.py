@@ -124,11 +124,13 @@ class Serve:
 
 
 def command(pid):
+    """Its command line; nothing of one that has ended, also if nobody has waited for it."""
     try:
         with open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
-            return f.read().split("\0")
+            text = f.read()
     except OSError:
         return []
+    return text.split("\0") if text else []
 
 
 class Case(unittest.TestCase):
