@@ -44,9 +44,9 @@ class Resident(GuestTest):
         self.assertNotIn("FAIL", vm.console())
         self.assertEqual(vm.trace(ROUND % "").strip(), "")
 
-    def rounds(self, cpus, clauses, *options, n=6):
+    def rounds(self, cpus, clauses, *options, n=6, words=""):
         """The clauses' output when the guest has ended: with /arg1 == 7/ probed_nop() counts in n - 1 whole rounds."""
-        vm = self.vm(cpus, f"await=20 rounds={n}")
+        vm = self.vm(cpus, f"await=20 rounds={n} {words}")
         return self.trace(vm, f"fbt::round_end:entry {{ @never = count(); }} {clauses} END {{ clear(@never); trunc(@never); }}",
                           *options)
 
@@ -223,11 +223,14 @@ class Resident(GuestTest):
 
     RETURNS = "fbt::returned_padded:return,fbt::returned_thunk:return"
 
+    def returned(self, cpus, clauses, *options):
+        return self.rounds(cpus, clauses, *options, words="returned=1")
+
     def test_returns(self):
         """Returns by a `ret` with padding and by the thunk, at two places: as many as entries, on several vCPUs."""
         for cpus in rounds((1, 4), (1, 2, 4)):
             with self.subTest(cpus=cpus):
-                out, said = self.rounds(cpus, f"{self.RETURNS} /arg1 >> 8 == 7/ {{ @[probefunc, probename] = count(); }} "
+                out, said = self.returned(cpus, f"{self.RETURNS} /arg1 >> 8 == 7/ {{ @[probefunc, probename] = count(); }} "
                                         "fbt::returned_padded:entry,fbt::returned_thunk:entry /arg1 == 0x700/ "
                                         "{ @[probefunc, probename] = count(); }")
                 self.assertEqual(said[:3], (6, 0, 0), said)
@@ -239,19 +242,19 @@ class Resident(GuestTest):
         """The result, 1792 + 0 to CALLS - 1, and where it was returned."""
         for function, times in (("padded", 20), ("thunk", 10)):
             with self.subTest(function=function):
-                out, said = self.rounds(2, f"fbt::returned_{function}:return /arg1 >> 8 == 7/ {{ @s[\"s\"] = sum(arg1 & 255); "
+                out, said = self.returned(2, f"fbt::returned_{function}:return /arg1 >> 8 == 7/ {{ @s[\"s\"] = sum(arg1 & 255); "
                                         "@l[\"l\"] = min(arg1); @m[\"m\"] = max(arg1); @z[\"z\"] = sum(arg2); }")
                 self.assertEqual(said[1:3], (0, 0), said)
                 self.assertEqual(counts_of(out), {("s",): times * sum(range(CALLS)), ("l",): 1792, ("m",): 1792 + CALLS - 1,
                                                   ("z",): 0})
         # Odd numbers leave it by its first jump.
-        out, said = self.rounds(2, "fbt::returned_thunk:return /arg1 >> 8 == 7/ { @[arg0, arg1 & 1] = count(); }")
+        out, said = self.returned(2, "fbt::returned_thunk:return /arg1 >> 8 == 7/ { @[arg0, arg1 & 1] = count(); }")
         self.assertEqual(said[:3], (3, 2, 0), said)
         self.assertEqual(counts_of(out), {("18", "1"): 10 * CALLS // 2, ("24", "0"): 10 * CALLS // 2})
 
     def test_filtered_returns(self):
         """What only the host can do exits where the predicate holds, with the registers of the return."""
-        out, said = self.rounds(2, f"{self.RETURNS} /arg1 >= 1792 + 40/ {{ @[probefunc, arg1 - 1792, caller != 0] = count(); }}")
+        out, said = self.returned(2, f"{self.RETURNS} /arg1 >= 1792 + 40/ {{ @[probefunc, arg1 - 1792, caller != 0] = count(); }}")
         self.assertEqual(said[:2], (4, 3), said)
         self.assertEqual(counts_of(out), {(f"returned_{f}", str(i), "1"): n for i in range(40, CALLS)
                                           for f, n in (("padded", 20), ("thunk", 10))})
@@ -261,17 +264,17 @@ class Resident(GuestTest):
         for probe, why in (("returned_branched", "less than the five bytes"), ("returned_plain", "no nop|does not begin with a nop"),
                            ("returned_tail", "another function is called in its place"), ("probed_nop", "less than the five bytes")):
             with self.subTest(probe=probe):
-                out, said = self.rounds(1, f"fbt::{probe}:return {{ @r[probefunc] = sum(arg0 > 0); }}")
+                out, said = self.returned(1, f"fbt::{probe}:return {{ @r[probefunc] = sum(arg0 > 0); }}")
                 self.assertEqual(said[:3], (1, 0, 1), said)
                 self.assertRegex(said[3], why)
                 self.assertGreaterEqual(counts_of(out)[(probe,)], 5 * CALLS)
-        out, said = self.rounds(1, f'{self.RETURNS} /arg1 >> 8 == 7/ {{ printf("%d\\n", arg1 & 255); }}', "-q")
+        out, said = self.returned(1, f'{self.RETURNS} /arg1 >> 8 == 7/ {{ printf("%d\\n", arg1 & 255); }}', "-q")
         self.assertEqual((said[:3], self.records), ((4, 3, 0), 0), said)
         self.assertEqual(len(re.findall(r"^\d+$", out, re.M)), 3 * 5 * CALLS)
 
     def test_returns_toggled(self):
         """On and off under the guest's feet, by turns with traps at the same places, and with kill -9."""
-        vm = self.vm(2)
+        vm = self.vm(2, "returned=1")
         for turn in range(rounds(10, 200)):
             options = ("-x", "inject=force") if turn % 3 else ()
             program = f"{self.RETURNS},fbt::returned_thunk:entry {{ @[probefunc] = count(); }}"

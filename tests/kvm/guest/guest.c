@@ -12,12 +12,15 @@
  *             its interrupt
  *   rounds=N  rounds before it ends (0: until it is killed)
  *   await=N   they count from the Nth one that finds the text of round_end() changed: it has a probe; until
- * that one's end probed_nop()'s second argument is 6, and then 7, and 256 times that those of returned.S's. A
- *             session is active a moment after its probes are there, which may be as long as a round that
- * does not exit keys=N    how often a round that patches turns a static key on and off (2) rest=N    after a
- * round each vCPU halts for N ns, so that the host has its CPU meanwhile (0: it goes on) input=1   it ends
- * also after the round in which a byte comes on its serial port end=N     how: 0 powers off, 1 resets, 2 has
- * a triple fault, 3 spins with interrupts off, 4 does what an emulating KVM can't, then powers off
+ *             that one's end probed_nop()'s second argument is 6, and then 7. A session is active a moment
+ *             after its probes are there, which may be as long as a round that does not exit
+ *   returned=1
+ *             each call is followed by one of each function of returned.S, with 256 times that argument
+ *   keys=N    how often a round that patches turns a static key on and off (2)
+ *   rest=N    after a round each vCPU halts for N ns, so that the host has its CPU meanwhile (0: it goes on)
+ *   input=1   it ends also after the round in which a byte comes on its serial port
+ *   end=N     how: 0 powers off, 1 resets, 2 has a triple fault, 3 spins with interrupts off, 4 does what
+ *             an emulating KVM can't, then powers off
  *
  * A round begins with round_begin(n) on vCPU 0 and ends with round_end(n) there, all vCPUs being in between.
  * Every result of a function is checked: an emulation that went wrong ends the guest with FAIL on its
@@ -57,7 +60,7 @@ uint64_t ap_stack;
 volatile uint32_t bp_count;
 static volatile uint32_t online, arrived, generation;
 uint64_t cpus = 1, calls = 100, rounds, key_times;
-static uint64_t io, ports, step, trace, timer, input, rest;
+static uint64_t io, ports, step, trace, timer, input, rest, returned;
 static volatile uint64_t await;
 static volatile bool stopped;
 
@@ -274,7 +277,7 @@ void call_all(uint64_t i, uint32_t cpu)
 	check("flags", probed_flags(i), i < 5 ? i + 2 : i);
 	check("frame", probed_frame(i), i);
 	check("tail", probed_tail(i), i + 0x1004);
-	if (call_returned)
+	if (returned && call_returned)
 		call_returned(i, second << 8);
 }
 
@@ -396,6 +399,7 @@ void guest_main(const uint8_t *zero_page)
 	input = option(line, "input", 0);
 	await = option(line, "await", 0);
 	rest = option(line, "rest", 0);
+	returned = option(line, "returned", 0);
 	for (unsigned i = 0; i < 256; i++)
 		set_gate(i, vector_other);
 	set_gate(3, vector_bp);
