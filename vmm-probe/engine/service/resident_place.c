@@ -59,9 +59,7 @@ static const char *find_return(struct vp_engine_session *es, const struct vp_pat
 	if (to && !is_thunk(es, patches, to))
 		return "it is left by a jump that is no return: another function is called in its place";
 	if (!is_traced(es, patches, site->func_gva))
-		return "its function does not begin with a nop for tracing, so it may use registers by rules "
-		       "of "
-		       "its own";
+		return "its function has no nop for tracing: it may use registers by rules of its own";
 	site->end = (struct vp_tramp_end){ VP_TRAMP_AT_RETURN, to };
 	return NULL;
 }
