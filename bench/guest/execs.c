@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * execs RATE N: at each SIGUSR1 it has N programs run, RATE a second: itself, which then ends at once. Then
- * it prints "done"; and "ready" before the first. Such a program passes a static probe if somebody wants it,
- * execs:::begun, so that a session that follows it has work with each.
+ * execs RATE N: at each SIGUSR1 it executes itself N times, RATE a second, and each of these programs ends at
+ * once. It prints "ready" before the first signal, and "done" after each N. Each program passes the static
+ * probe execs:::begun, if that is enabled, so that a session that follows programs has work with each.
  */
 #include <signal.h>
 #include <stdint.h>

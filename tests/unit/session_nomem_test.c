@@ -160,7 +160,8 @@ static void check(const struct ot_err *err)
 		fail_msg("%s", ot_err_message(err));
 }
 
-/* ThreadSanitizer, which takes ten times as long, is told of threads: some of the failures have them all. */
+/* ThreadSanitizer is ten times slower and looks for races only: a sample of the failures runs every thread.
+ */
 #ifdef __SANITIZE_THREAD__
 #define STEP 16
 #else

@@ -212,6 +212,8 @@ OT_MUST_CHECK struct ot_err *vp_trampoline_emit(const struct vp_tramp_op *ops, u
  * beginning of its functions for tracing, while it does nothing. */
 bool vp_trampoline_fits(const uint8_t *code);
 
+#define VP_TRAMP_TRACED (4u + VP_TRAMP_SITE) /* bytes that is_traced() reads, at most */
+
 /** Do the @p len bytes at @p code begin a function with that instruction, perhaps behind the mark of a target
  * of indirect calls? Then it was compiled for tracing. */
 bool vp_trampoline_is_traced(const uint8_t *code, uint64_t len);

@@ -10,7 +10,6 @@
 #include "vmm-probe/engine/service/resident.h"
 #include "vmm-probe/engine/wire/patches.h"
 
-#define MARK  4u /* bytes of the mark of a target of indirect calls */
 #define STEPS 4u /* jumps and calls of a thunk, at most */
 
 static bool is_named_thunk(const struct vp_resident_facts *facts, uint64_t address)
@@ -41,7 +40,7 @@ static bool is_thunk(struct vp_engine_session *es, const struct vp_patches *patc
 /* A trap or a jump of ours may be at its entry. */
 static bool is_traced(struct vp_engine_session *es, const struct vp_patches *patches, uint64_t function)
 {
-	uint8_t bytes[MARK + VP_TRAMP_SITE];
+	uint8_t bytes[VP_TRAMP_TRACED];
 
 	if (!vp_load_kernel(es->spare, function, bytes, sizeof(bytes)))
 		return false;
