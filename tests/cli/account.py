@@ -57,8 +57,10 @@ def after_scalar(text, at, value):
     ends = text.after(at, literally(value))
     if isinstance(value, str):
         ends |= text.after_dump(at, value.encode("utf-8"))
-        if re.fullmatch("0x([0-9a-f]{2})*", value):
+        if re.fullmatch("0x([0-9a-f]{2})+", value):
             ends |= text.after_dump(at, bytes.fromhex(value[2:]))
+        if value == "0x":  # no bytes have no table
+            ends.add(at)
     return ends
 
 

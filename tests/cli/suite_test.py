@@ -107,6 +107,11 @@ class Account(unittest.TestCase):
         self.assertIsNone(account.complaint([line], dump.format("ff", "")))
         self.assertTrue(account.complaint([line], dump.format("fe", "")))
 
+    def test_no_bytes(self):
+        line = {**self.LINES[0], "output": [{"tracemem": "0x"}, {"value": 1}]}
+        self.assertIsNone(account.complaint([line], " 1\n"))
+        self.assertTrue(account.complaint([line], " 0x 1 2\n"))
+
 
 if __name__ == "__main__":
     cli_test.OUTSIGHT = os.path.abspath(sys.argv.pop(1))
