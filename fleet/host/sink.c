@@ -3,12 +3,17 @@
  * The session's data for the operator: numbers replace names, then the data is queued. Records of this host's
  * own BEGIN are discarded.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "fleet/host/internal.h"
 
 #define FAULTS_MAX 4096u /* waiting */
+
+/* Sent as they are, to operators of other builds too. */
+static_assert(FL_PROTOCOL == 2 && DIF_SPEC_PROVIDER == 3 && VP_DROP_MODULES == 15 && VP_GUEST_ENDS == 12,
+	      "where the numbers change, so does FL_PROTOCOL");
 
 /* Whether the operator has an EPID's definition. */
 enum fl_known {

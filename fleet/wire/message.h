@@ -46,6 +46,8 @@
 #include "fleet/wire/kind.h"
 #include "fleet/wire/value.h"
 
+/* Raised with every change of these messages, or of the enumerations of other headers whose numbers they
+ * hold. */
 #define FL_PROTOCOL 2u
 #define FL_BATCH    (128u << 10) /* a sender ends a list (records, names …) at that size */
 
