@@ -57,7 +57,7 @@ class Case(unittest.TestCase):
         def begun():
             if process.poll() is not None:
                 self.fail(self.text("err") + self.simulated.state())
-            return BEGUN in self.text("out")
+            return BEGUN[:-1] in self.text("out")
         wait_until(begun, "every host has begun")
         return process
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Many hosts that two mergers collect from; the hosts are simulated. merge_test.py OUTSIGHT [Class.test…]."""
+import json
 import os
 import re
 import signal
@@ -60,6 +61,18 @@ class Merged(Merging):
     def test_records(self):
         """Each is its host's, with its names."""
         self.check_records(*self.collect(RECORDS, "--records", "1")[:3])
+
+    def test_order(self):
+        """Records of all hosts are in order of their time, by whichever merger they come."""
+        simulated = self.simulate("--records", "5")
+        process = self.begin(RECORDS, "--json")
+        simulated.await_word("done")
+        status, out, err = self.end(process)
+        self.assertEqual((status, err), (0, ""))
+        records = [r for r in map(json.loads, out.splitlines()) if r["type"] == "record" and "guest" in r]
+        self.assertEqual(len(records), 5 * self.SECONDS * self.HOSTS)
+        times = [r["time"] for r in records]
+        self.assertEqual(times, sorted(times))
 
     def test_hostile(self):
         """A host that does wrong is lost, by its name; its merger and the others are not."""
