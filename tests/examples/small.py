@@ -88,7 +88,7 @@ class Small(Examples):
     @truth("-x inject=on")
     def test_inject(self, example):
         """Each call is counted, by the guest itself or, where a trap is cheaper, by one; which it is is said."""
-        vm = Vm(2, "await=1 rounds=6", os.path.join(os.path.dirname(self.small_guest), "resident-guest"))
+        vm = Vm(2, "await=20 rounds=6", os.path.join(os.path.dirname(self.small_guest), "resident-guest"))
         self.addCleanup(vm.close)
         program = ("fbt::round_end:entry { @never = count(); } fbt::probed_nop:entry /arg1 == 7/ { @[probefunc] = count(); } "
                    "END { clear(@never); trunc(@never); }")

@@ -119,17 +119,17 @@ static void test_unmapped(void **state)
 	struct machine *m = boot();
 
 	(void)state;
-	vp_kvm_resident_unmap(&m->kvm, &m->r);
+	vp_kvm_resident_unmap(&m->r, m->kvm.ram, m->kvm.config.nram);
 	maps(m);
 	assert_int_equal(m->r.table, TABLE(2));
 	m->table[2][FIRST + 1] |= 2;
 	uint64_t changed = m->table[2][FIRST + 1];
-	vp_kvm_resident_unmap(&m->kvm, &m->r);
+	vp_kvm_resident_unmap(&m->r, m->kvm.ram, m->kvm.config.nram);
 	for (unsigned i = 0; i < 512; i++)
 		assert_int_equal(m->table[2][i] != 0, i < 5 || i == FIRST + 1);
 	assert_int_equal(m->table[2][FIRST + 1], changed);
 	m->r.table = TABLE(7); /* behind RAM */
-	vp_kvm_resident_unmap(&m->kvm, &m->r);
+	vp_kvm_resident_unmap(&m->r, m->kvm.ram, m->kvm.config.nram);
 }
 
 /* Entries that the guest has changed are in use, and are not written again. */

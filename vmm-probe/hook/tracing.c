@@ -226,24 +226,16 @@ static bool try_to_withdraw(struct vp_kvm *kvm)
 	return true;
 }
 
-/* The jumps are out, and the gate is closed. @wanted: the VMM uses the place next. */
-static void withdraw(struct vp_kvm *kvm, enum vp_guest_end why, bool wanted)
+/* The jumps are out, and the gate is closed. */
+static void withdraw(struct vp_kvm *kvm, enum vp_guest_end why)
 {
-	struct vp_kvm_resident *r = &vp_hook.resident;
-
 	if (why == VP_GUEST_RESET || why == VP_GUEST_LOADED)
-		vp_kvm_resident_free(r); /* its kernel is gone, with all tasks */
-	if (why == VP_GUEST_STOPPED || try_to_withdraw(kvm))
-		return;
-	if (why == VP_GUEST_SAVED)
+		vp_kvm_resident_free(&vp_hook.resident); /* its kernel is gone, with all tasks */
+	if (why != VP_GUEST_STOPPED && !try_to_withdraw(kvm) && why == VP_GUEST_SAVED)
 		fputs(SAVED_WITH_TASK, stderr);
-	if (wanted) {
-		vp_kvm_resident_unmap(kvm, r);
-		vp_kvm_resident_free(r);
-	}
 }
 
-static void end_engine(enum vp_guest_end why, bool wanted)
+void vp_hook_untrace(enum vp_guest_end why)
 {
 	struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
 
@@ -258,15 +250,10 @@ static void end_engine(enum vp_guest_end why, bool wanted)
 	/* The engine requested registers at each exit; a VMM leaves this 0. */
 	for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
 		vp_hook.vcpus[i]->run->kvm_valid_regs = 0;
-	withdraw(kvm, why, wanted);
+	withdraw(kvm, why);
 	vp_kvm_destroy(kvm);
 	vp_hook_open_gate();
 	vp_hook_wake();
-}
-
-void vp_hook_untrace(enum vp_guest_end why)
-{
-	end_engine(why, false);
 }
 
 void vp_hook_kernel_ended(enum vp_guest_end how)
@@ -281,10 +268,12 @@ void vp_hook_kernel_ended(enum vp_guest_end how)
 		vp_engine_guest_ended(vp_kvm_engine(kvm), how);
 }
 
-/* KVM would refuse the VMM, which may end for that; so the memory goes, whoever is there. It is at no place
- * of the machine's own: a guest that puts a device there has chosen it. */
+/* KVM would refuse the VMM, which may end for that; so the memory goes, whoever is there, and with it the
+ * entries that lead there, which an engine that has ended may have left. It is at no place of the machine's
+ * own: a guest that puts a device there has chosen it. */
 void vp_hook_give_place(void)
 {
-	end_engine(VP_GUEST_CHANGED, true);
+	vp_hook_untrace(VP_GUEST_CHANGED);
+	vp_kvm_resident_unmap(&vp_hook.resident, vp_hook.now, vp_hook_ram(vp_hook.now));
 	vp_kvm_resident_free(&vp_hook.resident);
 }

@@ -12,14 +12,7 @@ void *vp_kvm_gpa_to_host(void *backend, uint64_t gpa, uint64_t *ret_len)
 {
 	const struct vp_kvm *kvm = backend;
 
-	for (uint32_t i = 0; i < kvm->config.nram; i++) {
-		const struct vp_ram_range *r = &kvm->ram[i];
-		if (gpa >= r->gpa && gpa - r->gpa < r->size) {
-			*ret_len = r->size - (gpa - r->gpa);
-			return (void *)(uintptr_t)(r->host + (gpa - r->gpa));
-		}
-	}
-	return NULL;
+	return vp_ram_at(kvm->ram, kvm->config.nram, gpa, ret_len);
 }
 
 static uint64_t wanted_regs(const struct vp_plan *plan, const struct vp_kvm_traps *traps)

@@ -48,8 +48,9 @@ void vp_kvm_resident_deinit(struct vp_kvm *kvm);
  * in @p r->room. UNSUPPORTED, LIMIT: it has no entries for that; they are unchanged. */
 OT_MUST_CHECK struct ot_err *vp_kvm_resident_map(struct vp_kvm *kvm, const struct vp_resident_kernel *kernel,
 						 struct vp_kvm_resident *r);
-/** Clear those entries, if they are still ours. Until the slots are removed, a TLB may have them. */
-void vp_kvm_resident_unmap(struct vp_kvm *kvm, const struct vp_kvm_resident *r);
+/** Clear those entries, if they are still ours, in @p ram: an engine's, or after it what the VMM has now.
+ * Until the slots are removed, a TLB may have them. */
+void vp_kvm_resident_unmap(const struct vp_kvm_resident *r, const struct vp_ram_range *ram, uint32_t nram);
 
 /* withdraw.c */
 /** Take the memory away from the VM, if no task of the guest is there and nothing leads there; false: a task

@@ -23,30 +23,32 @@
 
 #define REFUSED(...) ot_err_new(OT_ERR_UNSUPPORTED, __VA_ARGS__)
 
-static uint64_t *entries_at(struct vp_kvm *kvm, uint64_t gpa, uint64_t n)
+static uint64_t *entries_at(const struct vp_ram_range *ram, uint32_t nram, uint64_t gpa, uint64_t n)
 {
-	uint64_t len, *at = vp_kvm_gpa_to_host(kvm, gpa, &len);
+	uint64_t len, *at = vp_ram_at(ram, nram, gpa, &len);
 
 	return at && len >= n * sizeof(*at) ? at : NULL;
 }
 
 /* The page of entries for the GiB with @gva. */
-static struct ot_err *find_table(struct vp_kvm *kvm, const struct vp_resident_kernel *k, uint64_t gva,
+static struct ot_err *find_table(const struct vp_kvm *kvm, const struct vp_resident_kernel *k, uint64_t gva,
 				 uint64_t *ret_gpa, uint64_t **ret)
 {
 	const struct vp_paging *p = &vp_native_paging;
+	const struct vp_ram_range *ram = kvm->ram;
+	const uint32_t nram = kvm->config.nram;
 	uint64_t table = k->root & p->address, entry;
 	unsigned shift = p->page_shift + p->index_bits * k->levels;
 
 	for (unsigned level = k->levels; level > 2; level--) {
 		shift -= p->index_bits;
-		const uint64_t *at = entries_at(kvm, table + 8 * (gva >> shift & (ENTRIES - 1)), 1);
+		const uint64_t *at = entries_at(ram, nram, table + 8 * (gva >> shift & (ENTRIES - 1)), 1);
 		if (!at || !ot_guarded_load64(at, &entry) || !(entry & p->present) || entry & p->large)
 			return REFUSED("the page table of its image is not as expected");
 		table = entry & p->address;
 	}
 	*ret_gpa = table;
-	*ret = entries_at(kvm, table, ENTRIES);
+	*ret = entries_at(ram, nram, table, ENTRIES);
 	return *ret ? NULL : REFUSED("the page table of its image is not in RAM");
 }
 
@@ -116,10 +118,10 @@ struct ot_err *vp_kvm_resident_map(struct vp_kvm *kvm, const struct vp_resident_
 }
 
 /* The table is of a kernel that may have ended: other values there are not ours. */
-void vp_kvm_resident_unmap(struct vp_kvm *kvm, const struct vp_kvm_resident *r)
+void vp_kvm_resident_unmap(const struct vp_kvm_resident *r, const struct vp_ram_range *ram, uint32_t nram)
 {
 	uint64_t first = r->room.code_gva / VP_KVM_LARGE_PAGE % ENTRIES;
-	uint64_t *table = r->table ? entries_at(kvm, r->table, ENTRIES) : NULL;
+	uint64_t *table = r->table ? entries_at(ram, nram, r->table, ENTRIES) : NULL;
 
 	for (uint32_t i = 0; table && i < entries_of(r) && first + i < ENTRIES; i++)
 		(void)ot_guarded_exchange(&table[first + i], our_entry(r, i), 0);

@@ -37,7 +37,7 @@ bool vp_kvm_resident_take(struct vp_kvm *kvm)
 		return true;
 	if (r->table && !is_empty(kvm))
 		return false;
-	vp_kvm_resident_unmap(kvm, r);
+	vp_kvm_resident_unmap(r, kvm->ram, kvm->config.nram);
 	vp_kvm_resident_free(r);
 	return true;
 }

@@ -139,15 +139,7 @@ struct ot_err *vp_tcg_ram_find(const struct vp_qemu_machine *machine, struct vp_
 
 static void *host_of(const struct vp_tcg_ram *ram, uint64_t gpa, uint64_t *ret_len)
 {
-	for (uint32_t i = 0; i < ram->nranges; i++) {
-		const struct vp_ram_range *r = &ram->ranges[i];
-
-		if (gpa >= r->gpa && gpa - r->gpa < r->size) {
-			*ret_len = r->size - (gpa - r->gpa);
-			return (void *)(uintptr_t)(r->host + (gpa - r->gpa));
-		}
-	}
-	return NULL;
+	return vp_ram_at(ram->ranges, ram->nranges, gpa, ret_len);
 }
 
 void *vp_tcg_ram_host(const struct vp_tcg_ram *ram, uint64_t gpa, uint64_t *ret_len)

@@ -4,6 +4,7 @@
 #ifndef VP_ENGINE_WIRE_VMM_H
 #define VP_ENGINE_WIRE_VMM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Guest RAM for the operator's process to read. */
@@ -15,6 +16,18 @@ struct vp_ram_range {
 	int32_t fd_index; /* index of the message's descriptor; -1: anonymous, read by /proc/PID/mem */
 	uint32_t pad;
 };
+
+/** In the VMM's process: where @p gpa is, or NULL; @p ret_len gets the bytes from there to the range's end.
+ */
+static inline void *vp_ram_at(const struct vp_ram_range *ram, uint32_t nram, uint64_t gpa, uint64_t *ret_len)
+{
+	for (uint32_t i = 0; i < nram; i++)
+		if (gpa >= ram[i].gpa && gpa - ram[i].gpa < ram[i].size) {
+			*ret_len = ram[i].size - (gpa - ram[i].gpa);
+			return (void *)(uintptr_t)(ram[i].host + (gpa - ram[i].gpa));
+		}
+	return NULL;
+}
 
 /* The capabilities of a backend that changes guest text; the operator's process requests nothing else. */
 enum {
