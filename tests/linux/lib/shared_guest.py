@@ -76,7 +76,11 @@ class SharedGuest:
         # One command: each new process of the guest costs a tenth of a second.
         said = self.guest.check(f"killall -q -9 {WORKLOADS}; for m in {modules}; do [ ! -e /sys/module/$m ] || rmmod $m; done; "
                                 f"rm -f /tmp/enough; for m in {modules}; do [ ! -e /sys/module/$m ] || echo module $m; done; dmesg")
-        found = [line for line in said.splitlines() if TROUBLE.search(line) or LEFT.match(line)]
+        lines = said.splitlines()
+        found = [line for line in lines if TROUBLE.search(line) or LEFT.match(line)]
+        trouble = next((i for i, line in enumerate(lines) if TROUBLE.search(line)), None)
+        if trouble is not None:
+            found.append("\n".join(["the guest's kernel:", *lines[max(trouble - 20, 0):trouble + 100]]))
         if self.engine and not self._sessions_end():
             found.append("a session of the engine")
         return found
