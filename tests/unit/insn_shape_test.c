@@ -11,6 +11,7 @@
 
 #include "base/compiler.h"
 #include "vmm-probe/arch/x86/insn/shape.h"
+#include "vmm-probe/arch/x86/static_branch.h"
 
 struct row {
 	const char *bytes;
@@ -260,12 +261,27 @@ static void what_is_none(void **state)
 	check((const struct row[]){ FIRST(2, "\xeb\x01\x90\x90"), FIRST(1, "\xc3\xcc") }, 2);
 }
 
+/* What a kernel puts in the place of an int3, and no byte that is an instruction alone. */
+static void bytes_of_longer_ones(void **state)
+{
+	static const char longer[] = "\x0f\x66\xe8\xe9\xeb";
+
+	(void)state;
+	for (unsigned byte = 0; byte < 256; byte++) {
+		char one = (char)byte;
+
+		assert_int_equal(vp_native_begins_longer((uint8_t)byte), memchr(longer, one, 5) != NULL);
+		if (vp_native_begins_longer((uint8_t)byte))
+			assert_int_equal(length_of(&one, 1), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_byte_opcodes), cmocka_unit_test(operands),
 		cmocka_unit_test(behind_0f),        cmocka_unit_test(vectors),
-		cmocka_unit_test(what_is_none),
+		cmocka_unit_test(what_is_none),     cmocka_unit_test(bytes_of_longer_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
  *   vp_native_static_branch()     the length of a branch on a static key; 0: none stands there
  *   vp_native_is_fentry()         are these the five bytes of function tracing, off or on?
  *   vp_native_is_breakpoint()     is this instruction the one that a kernel patches its text under?
+ *   vp_native_begins_longer()     do only instructions of several bytes begin with this one, in any mode?
  *   VP_DIRECT_MAP_SHIFT           log2 of the part of the address space in which Linux maps all of a guest's
  * memory, or its beginning
  *   VP_KERNEL_MAP_START, _END     where Linux maps its image, and nothing else: [start, end)

@@ -49,6 +49,12 @@ static inline bool vp_native_is_breakpoint(const uint8_t *code, uint64_t len)
 	return false;
 }
 
+static inline bool vp_native_begins_longer(uint8_t byte)
+{
+	(void)byte;
+	return false;
+}
+
 #define VP_DWARF_FP        0u
 #define VP_DWARF_SP        1u
 #define VP_DWARF_RA        2u

@@ -10,6 +10,10 @@
  * It happens without us, but a translation with our callback takes longer. So an int3's byte is checked
  * before it is executed. If it is no int3, all translations are dropped, and the vCPU executes the present
  * bytes. No other byte of such a patch can stay translated: a store follows that drops it.
+ *
+ * The store may arrive while the block is still being translated. Then QEMU, which reads the bytes again to
+ * show them to us, shows the first byte of a longer instruction and says that it has one byte: an int3 too.
+ * Not recognised is one in whose place another instruction of one byte stands (a kprobe that was on a push).
  */
 #include "vmm-probe/backend/tcg/tcg.h"
 
@@ -57,7 +61,9 @@ void vp_tcg_check_breakpoint(struct qemu_plugin_insn *insn)
 	void *host = qemu_plugin_insn_haddr(insn);
 	uint8_t byte;
 
-	if (host && qemu_plugin_insn_data(insn, &byte, sizeof(byte)) == sizeof(byte) &&
-	    vp_native_is_breakpoint(&byte, qemu_plugin_insn_size(insn)) && can_start_over())
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_breakpoint, QEMU_PLUGIN_CB_NO_REGS, host);
+	if (!host || qemu_plugin_insn_size(insn) != 1 || qemu_plugin_insn_data(insn, &byte, 1) != 1 ||
+	    !(vp_native_is_breakpoint(&byte, 1) || vp_native_begins_longer(byte)) || !can_start_over())
+		return;
+	/* The registers are part of the state from which it starts over: with R_REGS QEMU has them stored. */
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_breakpoint, QEMU_PLUGIN_CB_R_REGS, host);
 }
