@@ -274,7 +274,7 @@ class Refused(Case):
         self.assertIn("h1: the session was ended on its host", err)
         self.assertEqual(alice.returncode, 1)
         host.await_log("fleet: serve.conf no longer has the operator: operator=alice session=")
-        self.assertEqual(len(host.sessions()), 1)
+        wait_until(lambda: len(host.sessions()) == 1, host.log)  # it is said before the process has ended
         self.reload(host, {"bob": "guests *\nproviders syscall"})
         _, err = bob.communicate(timeout=limit(60))
         self.assertEqual(bob.returncode, 1)
