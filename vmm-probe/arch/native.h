@@ -16,7 +16,8 @@
  *   vp_native_static_branch()     the length of a branch on a static key; 0: none stands there
  *   vp_native_is_fentry()         are these the five bytes of function tracing, off or on?
  *   vp_native_is_breakpoint()     is this instruction the one that a kernel patches its text under?
- *   vp_native_begins_longer()     do only instructions of several bytes begin with this one, in any mode?
+ *   vp_native_begins_longer()     is this a first byte of what a kernel puts in the place of such an
+ *                                 instruction, and of longer ones only?
  *   VP_DIRECT_MAP_SHIFT           log2 of the part of the address space in which Linux maps all of a guest's
  * memory, or its beginning
  *   VP_KERNEL_MAP_START, _END     where Linux maps its image, and nothing else: [start, end)

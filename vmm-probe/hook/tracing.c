@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/guarded.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/hook/internal.h"
 #include "vmm-probe/machines/qemu_machine.h"
@@ -274,6 +275,10 @@ void vp_hook_kernel_ended(enum vp_guest_end how)
 void vp_hook_give_place(void)
 {
 	vp_hook_untrace(VP_GUEST_CHANGED);
+	if (!vp_hook.resident.mem)
+		return;
+	ot_guarded_on(); /* as an engine has it */
 	vp_kvm_resident_unmap(&vp_hook.resident, vp_hook.now, vp_hook_ram(vp_hook.now));
+	ot_guarded_off();
 	vp_kvm_resident_free(&vp_hook.resident);
 }

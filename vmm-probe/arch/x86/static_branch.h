@@ -50,7 +50,7 @@ static inline bool vp_native_is_breakpoint(const uint8_t *code, uint64_t len)
 	return len == 1 && code[0] == VP_OPCODE_INT3;
 }
 
-/* Of those bytes the ones with which a kernel replaces an int3: nops, jmp, call. */
+/* nops, jmp, call: in any mode none of these bytes is an instruction alone. */
 static inline bool vp_native_begins_longer(uint8_t byte)
 {
 	return byte == 0x0f || byte == 0x66 || byte == 0xe8 || byte == 0xe9 || byte == 0xeb;

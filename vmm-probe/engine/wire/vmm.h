@@ -17,8 +17,7 @@ struct vp_ram_range {
 	uint32_t pad;
 };
 
-/** In the VMM's process: where @p gpa is, or NULL; @p ret_len gets the bytes from there to the range's end.
- */
+/** In the VMM's process: where @p gpa is, or NULL; @p ret_len gets the bytes from there to the end. */
 static inline void *vp_ram_at(const struct vp_ram_range *ram, uint32_t nram, uint64_t gpa, uint64_t *ret_len)
 {
 	for (uint32_t i = 0; i < nram; i++)
