@@ -50,6 +50,28 @@ static struct vp_symtab *usual(void)
 	return t;
 }
 
+/* ThinLTO's hashes. */
+static void hashes_are_not_of_the_name(void **state)
+{
+	static const char *const names[][2] = {
+		{ "vfs_open.llvm.8713", "vfs_open" }, { "slow.llvm.1.cold", "slow.cold" },
+		{ "a.llvm.x1", "a.llvm.x1" },         { "a.llvm.1x", "a.llvm.1x" },
+		{ ".llvm.12", ".llvm.12" },           { "b.llvm.", "b" },
+		{ "c.isra.0.llvm.77", "c.isra.0" },
+	};
+	struct vp_symtab *t;
+
+	(void)state;
+	assert_ok(vp_symtab_create(&t));
+	for (unsigned i = 0; i < OT_ARRAY_SIZE(names); i++)
+		add(t, 0x8100000000 + i, 't', 0, names[i][0]);
+	assert_ok(vp_symtab_finish(t));
+	for (unsigned i = 0; i < OT_ARRAY_SIZE(names); i++)
+		assert_string_equal(vp_symbol_name(t, vp_symtab_at(t, i)), names[i][1]);
+	assert_null(vp_symtab_find(t, NULL, "vfs_open.llvm.8713"));
+	vp_symtab_destroy(t);
+}
+
 static void assert_at(const struct vp_symtab *t, uint64_t addr, const char *want, uint64_t want_off)
 {
 	uint64_t off = 0;
@@ -433,6 +455,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changes),
+		cmocka_unit_test(hashes_are_not_of_the_name),
 		cmocka_unit_test(addresses_are_found),
 		cmocka_unit_test(sizes_end_at_the_next_symbol_or_the_range),
 		cmocka_unit_test(names_are_found),

@@ -9,7 +9,8 @@
 #include "vmm-probe/guest/btf_types_internal.h"
 #include "vmm-probe/guest/guest.h"
 
-/* C's base types: their names in debugging information and in D. */
+/* C's base types: GCC's names of them in debugging information, and those in D, which Clang uses there too.
+ */
 static const struct {
 	const char *btf, *d;
 } base_names[] = {
@@ -191,6 +192,13 @@ struct dif_type *vp_types_get(struct vp_types *types, const struct vp_btf *btf, 
 	return NULL;
 }
 
+static uint32_t lookup_name(const struct vp_btf *btf, const char *name)
+{
+	uint32_t id = vp_btf_find(btf, VP_BTF_TYPE, btf_name(name));
+
+	return id ? id : vp_btf_find(btf, VP_BTF_TYPE, name);
+}
+
 static uint32_t lookup(const struct vp_btf *btf, enum dif_ckind kind, const char *name)
 {
 	switch ((int)kind) {
@@ -201,7 +209,7 @@ static uint32_t lookup(const struct vp_btf *btf, enum dif_ckind kind, const char
 	case DIF_C_ENUM:
 		return vp_btf_find(btf, VP_BTF_ENUM, name);
 	case DIF_C_TYPEDEF:
-		return vp_btf_find(btf, VP_BTF_TYPE, btf_name(name));
+		return lookup_name(btf, name);
 	default:
 		return 0;
 	}

@@ -44,7 +44,8 @@ OT_MUST_CHECK struct ot_err *vp_symtab_add_module(struct vp_symtab *symtab, cons
 /** Add an address range of a module; the last symbol's size and lookups end at its end. */
 OT_MUST_CHECK struct ot_err *vp_symtab_add_range(struct vp_symtab *symtab, uint16_t module, uint64_t start,
 						 uint64_t end);
-/** Add a symbol; @p name is copied. LIMIT: more than VP_SYMTAB_MAX. */
+/** Add a symbol; @p name is copied, without what ThinLTO appends to it (NAME.llvm.HASH becomes NAME). LIMIT:
+ * more than VP_SYMTAB_MAX. */
 OT_MUST_CHECK struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type,
 					   uint16_t module, uint8_t flags, const char *name, size_t len);
 /** Take out of a table, finished or not, the symbols and ranges of module number @p module (-1: of none), and

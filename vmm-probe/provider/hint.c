@@ -348,7 +348,7 @@ bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *
 
 bool vp_function_is_copy(const char *name, const char *of)
 {
-	static const char *const marks[] = { ".isra.", ".constprop.", ".llvm." };
+	static const char *const marks[] = { ".isra.", ".constprop." };
 	size_t len = strlen(of);
 
 	if (!len || strncmp(name, of, len) != 0 || !name[len])

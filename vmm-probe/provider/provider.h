@@ -122,7 +122,7 @@ bool vp_probes_named_here(struct vp_probes *probes, const struct dif_probedesc *
 bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out);
 
 /** Is function @p name a compiler's copy of function @p of, for some of its callers or for all: name.isra.0,
- * name.constprop.0, name.llvm.123? (name.part.0 and name.cold are only parts of it.) */
+ * name.constprop.0? (name.part.0 and name.cold are only parts of it.) */
 bool vp_function_is_copy(const char *name, const char *of);
 
 /** The sites of a probe: one for entry, for return one for each exit. Reads and disassembles the guest's

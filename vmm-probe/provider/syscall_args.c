@@ -103,12 +103,32 @@ static void add_word(struct c_type *t, const char *word)
 			 *t->name ? " " : "", word);
 }
 
+/* Where __user is an attribute (Clang's btf_type_tag), the text has it in full: blanks instead of each
+ * __attribute__((…)), with its parentheses. */
+static void blank_attributes(char *text)
+{
+	static const char word[] = "__attribute__";
+	int depth;
+
+	while ((text = strstr(text, word))) {
+		memset(text, ' ', sizeof(word) - 1);
+		text += strspn(text, " ");
+		depth = 0;
+		do {
+			depth += (*text == '(') - (*text == ')');
+			if (*text)
+				*text++ = ' ';
+		} while (*text && depth);
+	}
+}
+
 /* "const struct sigaction *", split into parts; @text is consumed. */
 static struct c_type parse(char *text)
 {
 	struct c_type t = { .kind = DIF_C_TYPEDEF };
 	char *save;
 
+	blank_attributes(text);
 	for (const char *p = text; (p = strchr(p, '*')); p++)
 		t.stars++;
 	for (char *word = strtok_r(text, " *", &save); word; word = strtok_r(NULL, " *", &save))
