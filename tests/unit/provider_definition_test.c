@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "vmm-probe/provider/definition.h"
+#include "vmm-probe/provider/inlined_place.h"
 #include "vmm-probe/provider/providers.h"
 
 static struct ot_arena arena;
@@ -204,6 +205,37 @@ static void ours_are_right(void **state)
 #undef CHECK
 }
 
+static void check_places(struct vp_symtab *symtab, const char *text, const char *want)
+{
+	const struct vp_text_part part = { text, strlen(text) };
+	struct vp_text_part got;
+
+	assert_true(vp_inlined_places(symtab, &arena, &part, &got));
+	assert_part(&got, want);
+}
+
+/* A function that is no symbol of the kernel's is another one, if that is. */
+static void places_have_substitutes(void **state)
+{
+	static const char *const functions[] = { "ip_finish_output", "ip_finish_output2",
+						 "ip6_finish_output2" };
+	struct vp_symtab *symtab;
+
+	(void)state;
+	assert_null(vp_symtab_create(&symtab));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(functions); i++)
+		assert_null(vp_symtab_add(symtab, 0x8100000000 + 64 * i, 't', VP_SYMTAB_VMLINUX, 0,
+					  functions[i], strlen(functions[i])));
+	assert_null(vp_symtab_finish(symtab));
+	check_places(symtab, " fbt::ip_finish_output:entry { } ", " fbt::ip_finish_output:entry { } ");
+	check_places(symtab, "fbt::ip6_finish_output:entry, fbt::ip6_finish_output:return { }",
+		     "fbt::ip6_finish_output2:entry, fbt::ip6_finish_output2:return { }");
+	check_places(symtab, "fbt::ip6_finish_output2:entry { }", "fbt::ip6_finish_output2:entry { }");
+	check_places(symtab, "fbt::native_queued_spin_lock_slowpath:entry { }",
+		     "fbt::native_queued_spin_lock_slowpath:entry { }");
+	vp_symtab_destroy(symtab);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +243,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_entry_and_its_return, setup, teardown),
 		cmocka_unit_test_setup_teardown(mistakes_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(ours_are_right, setup, teardown),
+		cmocka_unit_test_setup_teardown(places_have_substitutes, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

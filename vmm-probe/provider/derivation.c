@@ -7,6 +7,9 @@
 
 #include "base/buf.h"
 #include "vmm-probe/guest/btf_types.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/provider/inlined_place.h"
+#include "vmm-probe/provider/registry.h"
 #include "vmm-probe/provider/world.h"
 
 struct vp_derivation {
@@ -109,20 +112,26 @@ struct ot_err *vp_derivation_compile(struct vp_derivation *d, const char *name, 
 				     uint32_t *ret_count)
 {
 	const char *const args[] = { name, value };
-	const struct dif_source src = {
-		.kind = DIF_SOURCE_SCRIPT,
-		.name = name,
-		.text = text->text,
-		.len = text->len,
-		.args = args,
-		.nargs = value ? 2 : 1,
-	};
-	uint32_t first = 0;
+	const struct vp_symtab *symtab = vp_guest_symtab(vp_probes_guest(d->probes));
+	struct vp_text_part own;
 
 	*ret = NULL;
 	*ret_count = 0;
 	if (!text->text)
 		return NULL;
+	if (!vp_inlined_places(symtab, &d->arena, text, &own))
+		return ot_err_nomem();
+
+	const struct dif_source src = {
+		.kind = DIF_SOURCE_SCRIPT,
+		.name = name,
+		.text = own.text,
+		.len = own.len,
+		.args = args,
+		.nargs = value ? 2 : 1,
+	};
+	uint32_t first = 0;
+
 	OT_TRY(compile(d, &src, &first));
 	uint32_t n = d->prog.nclauses - first;
 	*ret = ot_arena_alloc(&d->arena, (n + 1) * sizeof(**ret));

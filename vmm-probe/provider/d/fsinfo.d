@@ -31,6 +31,15 @@ probe create(struct inode * : fileinfo_t *, int, struct dentry *) {
 			trace((uint64_t)args[0]->f_path.dentry);
 		}
 	}
+	/* its BTF has no prototype of the function */
+	or {
+		fbt::do_dentry_open:entry / ((struct file *)arg0)->f_mode & FMODE_CREATED /
+		{
+			trace((uint64_t)((struct file *)arg0)->f_path.dentry->d_inode);
+			trace(0);
+			trace((uint64_t)((struct file *)arg0)->f_path.dentry);
+		}
+	}
 }
 
 /* __fput(file), for the last reference; also for one that could not be opened, which is no file yet */

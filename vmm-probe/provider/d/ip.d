@@ -32,13 +32,14 @@ probe receive(arg0 struct sk_buff * : pktinfo_t *, arg1 struct sock * : csinfo_t
 		{ trace(arg1); trace(0); trace(0); trace(arg1); }
 	}
 	or {
-		fbt::ip_rcv_core:return / arg1 /
-		{ trace(arg1); trace(0); trace(arg1); trace(0); }
-	}
-	or {
 		fbt::ip_local_deliver:entry, fbt::ip_forward:entry
 		{ trace(arg0); trace(0); trace(arg0); trace(0); }
 		fbt::ip6_input:entry, fbt::ip6_forward:entry
 		{ trace(arg0); trace(0); trace(0); trace(arg0); }
+	}
+	/* a kernel without IPv6 */
+	or {
+		fbt::ip_rcv_core:return / arg1 /
+		{ trace(arg1); trace(0); trace(arg1); trace(0); }
 	}
 }

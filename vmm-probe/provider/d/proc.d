@@ -68,10 +68,12 @@ probe exec-failure(int) {
 }
 
 /* taskstats_exit(tsk, group_dead) and acct_collect(code, group_dead), from do_exit(): tsk->exit_code is set;
- * group_dead in the process's last thread. */
+ * group_dead in the process's last thread. A kernel without accounting has neither: disassociate_ctty(on_exit), called for
+ * the last thread then. */
 probe exit(int) {
 	at { fbt::taskstats_exit:entry / (int)arg1 / { trace(reason[args[0]->exit_code]); } }
 	or { fbt::acct_collect:entry / (int)arg1 / { trace(reason[(int)arg0]); } }
+	or { fbt::disassociate_ctty:entry / (int)arg0 / { trace(reason[curthread->exit_code]); } }
 }
 
 probe lwp-exit() {

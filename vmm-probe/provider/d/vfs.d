@@ -23,12 +23,20 @@ inline int namei_error[int64_t result] = result < 0 && result > -4096 ? -(int)re
 probe vop:vop_open:entry(struct inode *, struct file *) return(int) {
 	at { fbt::do_dentry_open:entry { trace(vop_inode_of[args[0]]); trace(arg0); } }
 	returns { fbt::do_dentry_open:return { trace(vop_error[(int)arg1]); } }
+	/* its BTF has no prototype of the function */
+	or { fbt::do_dentry_open:entry { trace(vop_inode_of[(struct file *)arg0]); trace(arg0); } }
+	returns { fbt::do_dentry_open:return { trace(vop_error[(int)arg1]); } }
 }
 
 probe vop:vop_create:entry(struct inode *, struct dentry *) return(int) {
 	at {
 		fbt::do_dentry_open:entry / args[0]->f_mode & VOP_CREATED /
 		{ trace(vop_inode_of[args[0]]); trace((uint64_t)args[0]->f_path.dentry); }
+	}
+	returns { fbt::do_dentry_open:return { trace(vop_error[(int)arg1]); } }
+	or {
+		fbt::do_dentry_open:entry / ((struct file *)arg0)->f_mode & VOP_CREATED /
+		{ trace(vop_inode_of[(struct file *)arg0]); trace((uint64_t)((struct file *)arg0)->f_path.dentry); }
 	}
 	returns { fbt::do_dentry_open:return { trace(vop_error[(int)arg1]); } }
 }
