@@ -58,6 +58,7 @@ READERS = {
     "vmm-probe/hosts/release.c": "RELEASE",
     "vmm-probe/planner/places.c": "PLACES",
     "vmm-probe/provider/slab_caches.c": "LISTS",
+    "vmm-probe/provider/vmstat.c": "LISTS",
     "vmm-probe/provider/text.c": "TEXT",
     # No budget: an engine in this process, whose loads are those of its verified programs.
     "vmm-probe/backend/none/none.c": "",

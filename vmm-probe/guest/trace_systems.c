@@ -16,8 +16,11 @@
 #define SYSTEM_MAX 48u
 #define NO_NAME    UINT32_MAX
 
+#define EVENT_MAX 1024u /* bytes of a struct trace_event_call: below 200 in the kernels known */
+
 struct layout {
 	uint32_t list, class, tp, system;
+	uint32_t first, size; /* the part of a trace_event_call that has the first three */
 };
 
 /* Many events share a class, and many classes a system: each string is read once. */
@@ -33,10 +36,20 @@ struct walk {
 
 static bool find_layout(const struct vp_btf *btf, struct layout *ret)
 {
-	return vp_btf_member_offset(btf, "trace_event_call", "list", &ret->list, NULL) &&
-	       vp_btf_member_offset(btf, "trace_event_call", "class", &ret->class, NULL) &&
-	       vp_btf_member_offset(btf, "trace_event_call", "tp", &ret->tp, NULL) &&
-	       vp_btf_member_offset(btf, "trace_event_class", "system", &ret->system, NULL);
+	if (!vp_btf_member_offset(btf, "trace_event_call", "list", &ret->list, NULL) ||
+	    !vp_btf_member_offset(btf, "trace_event_call", "class", &ret->class, NULL) ||
+	    !vp_btf_member_offset(btf, "trace_event_call", "tp", &ret->tp, NULL) ||
+	    !vp_btf_member_offset(btf, "trace_event_class", "system", &ret->system, NULL))
+		return false;
+	const uint32_t read[] = { ret->list, ret->class, ret->tp };
+	uint32_t last = 0;
+	ret->first = UINT32_MAX;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(read); i++) {
+		ret->first = read[i] < ret->first ? read[i] : ret->first;
+		last = read[i] > last ? read[i] : last;
+	}
+	ret->size = last - ret->first + (uint32_t)sizeof(uint64_t);
+	return ret->size <= EVENT_MAX;
 }
 
 static bool is_system(const char *s, size_t len)
@@ -90,14 +103,18 @@ static struct ot_err *system_of_class(struct walk *w, uint64_t class, uintptr_t 
 	return *ret ? remember(&w->of_class, class, *ret) : NULL;
 }
 
-static struct ot_err *note_event(struct walk *w, uint64_t call)
+/* The event whose list node is @p node; *ret_next: the node behind it. */
+static struct ot_err *note_event(struct walk *w, uint64_t node, uint64_t *ret_next)
 {
 	struct vp_trace_systems *s = w->systems;
+	unsigned char event[EVENT_MAX];
 	uint64_t tp, class;
 	uintptr_t name;
 
-	OT_TRY(read_at(w, call + w->at.tp, &tp, sizeof(tp)));
-	OT_TRY(read_at(w, call + w->at.class, &class, sizeof(class)));
+	OT_TRY(read_at(w, node - w->at.list + w->at.first, event, w->at.size));
+	memcpy(ret_next, event + w->at.list - w->at.first, sizeof(*ret_next));
+	memcpy(&tp, event + w->at.tp - w->at.first, sizeof(tp));
+	memcpy(&class, event + w->at.class - w->at.first, sizeof(class));
 	OT_TRY(system_of_class(w, class, &name));
 	if (!name)
 		return NULL;
@@ -115,8 +132,7 @@ static struct ot_err *walk_list(struct walk *w, struct vp_gva head)
 	for (uint32_t n = 0; node != head.v && n < EVENTS_MAX; n++) {
 		if (n % 1024 == 0)
 			OT_TRY(vp_budget_check());
-		OT_TRY(note_event(w, node - w->at.list));
-		OT_TRY(read_at(w, node, &node, sizeof(node)));
+		OT_TRY(note_event(w, node, &node));
 	}
 	return NULL;
 }

@@ -25,6 +25,12 @@ struct reader {
 	size_t cap;
 };
 
+/* Its words are read from one copy. */
+static bool is_within(const struct reader *r, uint32_t at)
+{
+	return at <= r->ret->size - sizeof(uint64_t);
+}
+
 static bool find_layout(const struct vp_btf *btf, struct reader *r)
 {
 	r->ret->size = vp_btf_sizeof(btf, "tracepoint");
@@ -34,9 +40,11 @@ static bool find_layout(const struct vp_btf *btf, struct reader *r)
 	if (!vp_btf_member_offset(btf, r->has_ext ? "tracepoint_ext" : "tracepoint", "regfunc",
 				  &r->at_regfunc, NULL))
 		return false;
-	return r->ret->size && r->ret->size <= SIZE_MAX_OF_TRACEPOINT &&
+	return r->ret->size >= sizeof(uint64_t) && r->ret->size <= SIZE_MAX_OF_TRACEPOINT &&
 	       vp_btf_member_offset(btf, "tracepoint", "name", &r->at_name, NULL) &&
-	       vp_btf_member_offset(btf, "tracepoint", "key", &r->at_key, NULL);
+	       vp_btf_member_offset(btf, "tracepoint", "key", &r->at_key, NULL) && is_within(r, r->at_name) &&
+	       (!r->has_call_key || is_within(r, r->at_call_key)) &&
+	       is_within(r, r->has_ext ? r->at_ext : r->at_regfunc);
 }
 
 /* False: unreadable. Hundreds of reads in a row: the page walker's cache is emptied once, before the first.
@@ -60,46 +68,60 @@ static bool is_name(const char *s)
 	return len && len < VP_TRACEPOINT_NAME_MAX;
 }
 
-/* False: unreadable. */
-static bool read_regfunc(struct reader *r, uint64_t gva, uint64_t *ret)
-{
-	uint64_t ext = gva;
+/* A struct tracepoint. */
+struct copy {
+	uint64_t gva;
+	unsigned char bytes[SIZE_MAX_OF_TRACEPOINT];
+};
 
-	*ret = 0;
-	if (r->has_ext && !read_at(r, gva + r->at_ext, &ext, sizeof(ext)))
-		return false;
+static uint64_t word(const struct copy *tp, uint32_t at)
+{
+	uint64_t ret;
+
+	memcpy(&ret, tp->bytes + at, sizeof(ret));
+	return ret;
+}
+
+/* False: unreadable. */
+static bool read_regfunc(struct reader *r, const struct copy *copy, uint64_t *ret)
+{
+	*ret = r->has_ext ? 0 : word(copy, r->at_regfunc);
+	uint64_t ext = r->has_ext ? word(copy, r->at_ext) : 0;
+
 	return !ext || read_at(r, ext + r->at_regfunc, ret, sizeof(*ret));
 }
 
-static struct ot_err *add(struct reader *r, const char *module, const char *name, uint64_t gva)
+static struct ot_err *add(struct reader *r, const char *module, const char *name, const struct copy *copy)
 {
 	struct vp_guest_tracepoints *all = r->ret;
-	struct vp_guest_tracepoint tp = { .module = module, .gva = gva, .key = gva + r->at_key };
+	struct vp_guest_tracepoint tp = { .module = module, .gva = copy->gva, .key = copy->gva + r->at_key };
 
 	if (all->count >= VP_TRACEPOINTS_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "the guest has more than %u tracepoints", VP_TRACEPOINTS_MAX);
 	if (all->count % 256 == 0)
 		OT_TRY(vp_budget_check());
-	if (r->has_call_key && !read_at(r, gva + r->at_call_key, &tp.call_key, sizeof(tp.call_key)))
-		return NULL;
-	if (!read_regfunc(r, gva, &tp.regfunc))
+	if (r->has_call_key)
+		tp.call_key = word(copy, r->at_call_key);
+	if (!read_regfunc(r, copy, &tp.regfunc))
 		return NULL;
 	OT_TRY(vp_budget_take(sizeof(tp) + VP_TRACEPOINT_NAME_MAX));
 	tp.name = ot_arena_strdup(&all->names, name);
-	tp.system = ot_arena_strdup(&all->names, vp_trace_systems_find(&r->systems, gva));
+	tp.system = ot_arena_strdup(&all->names, vp_trace_systems_find(&r->systems, copy->gva));
 	if (!tp.name || !tp.system || !ot_grow(&all->list, &r->cap, all->count + 1, sizeof(*all->list)))
 		return ot_err_nomem();
 	all->list[all->count++] = tp;
 	return NULL;
 }
 
-/* The name of the struct tracepoint at @p gva. */
-static bool read_name(struct reader *r, uint64_t gva, char ret[VP_TRACEPOINT_NAME_MAX])
+/* The struct tracepoint at @p gva, and its name. */
+static bool read_one(struct reader *r, uint64_t gva, struct copy *copy, char ret[VP_TRACEPOINT_NAME_MAX])
 {
 	uint64_t text, len = VP_TRACEPOINT_NAME_MAX, to_end;
 
-	if (!read_at(r, gva + r->at_name, &text, sizeof(text)))
+	copy->gva = gva;
+	if (!read_at(r, gva, copy->bytes, r->ret->size))
 		return false;
+	text = word(copy, r->at_name);
 	/* The page after the string's may not be mapped. */
 	to_end = 4096 - text % 4096;
 	if (!read_at(r, text, ret, len < to_end ? len : to_end))
@@ -113,6 +135,7 @@ static struct ot_err *add_core(struct reader *r)
 {
 	const struct vp_symtab *tab = vp_guest_symtab(r->guest);
 	char name[VP_TRACEPOINT_NAME_MAX];
+	struct copy copy;
 
 	for (size_t i = 0; i < vp_symtab_count(tab); i++) {
 		const struct vp_symbol *sym = vp_symtab_at(tab, i);
@@ -120,8 +143,8 @@ static struct ot_err *add_core(struct reader *r)
 
 		/* Other symbols begin like this too. */
 		if (sym->module == VP_SYMTAB_VMLINUX && !strncmp(symbol, PREFIX, sizeof(PREFIX) - 1) &&
-		    read_name(r, sym->addr, name) && !strcmp(name, symbol + sizeof(PREFIX) - 1))
-			OT_TRY(add(r, "vmlinux", name, sym->addr));
+		    read_one(r, sym->addr, &copy, name) && !strcmp(name, symbol + sizeof(PREFIX) - 1))
+			OT_TRY(add(r, "vmlinux", name, &copy));
 	}
 	return NULL;
 }
@@ -130,12 +153,13 @@ static struct ot_err *add_core(struct reader *r)
 static struct ot_err *add_entry(struct reader *r, const char *module, uint64_t at)
 {
 	char name[VP_TRACEPOINT_NAME_MAX];
+	struct copy copy;
 	int32_t distance;
 
 	if (!read_at(r, at, &distance, sizeof(distance)) ||
-	    !read_name(r, at + (uint64_t)(int64_t)distance, name))
+	    !read_one(r, at + (uint64_t)(int64_t)distance, &copy, name))
 		return NULL;
-	return add(r, module, name, at + (uint64_t)(int64_t)distance);
+	return add(r, module, name, &copy);
 }
 
 static struct ot_err *add_module(struct reader *r, const struct vp_module *m)

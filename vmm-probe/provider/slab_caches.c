@@ -21,9 +21,12 @@ struct walk {
 	struct ot_buf members;
 };
 
-static bool read_u64(struct walk *w, uint64_t gva, uint64_t *ret)
+/* False: unreadable. Hundreds of reads in a row: the page walker's cache is emptied once, before the first.
+ */
+static bool read_at(struct walk *w, uint64_t gva, void *dst, size_t len)
 {
-	struct ot_err *err = vp_guest_read_u64(w->guest, vp_gva(gva), ret);
+	struct ot_err *err =
+	    vp_mmu_read(vp_guest_phys(w->guest), vp_guest_mmu(w->guest), vp_gva(gva), dst, len);
 	bool ok = !err;
 
 	ot_err_destroy(err);
@@ -35,11 +38,9 @@ static bool read_name(struct walk *w, uint64_t cache, char ret[CACHE_NAME])
 {
 	uint64_t text;
 
-	if (!read_u64(w, cache + w->name_at, &text))
+	if (!read_at(w, cache + w->name_at, &text, sizeof(text)))
 		return false;
-	struct ot_err *err = vp_guest_read(w->guest, vp_gva(text), ret, CACHE_NAME);
-	bool ok = !err && *ret && memchr(ret, 0, CACHE_NAME);
-	ot_err_destroy(err);
+	bool ok = read_at(w, text, ret, CACHE_NAME) && *ret && memchr(ret, 0, CACHE_NAME);
 	for (char *p = ret; ok && *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("_-.", *p))
 			*p = '_';
@@ -66,7 +67,7 @@ static struct ot_err *walk(struct walk *w, uint64_t head)
 	uint64_t at = head;
 	char name[CACHE_NAME];
 
-	for (unsigned i = 0; i < CACHES_MAX && read_u64(w, at, &at) && at != head; i++) {
+	for (unsigned i = 0; i < CACHES_MAX && read_at(w, at, &at, sizeof(at)) && at != head; i++) {
 		OT_TRY(vp_budget_check());
 		if (read_name(w, at - w->list_at, name))
 			OT_TRY(add(w, at - w->list_at, name));
@@ -87,6 +88,7 @@ struct ot_err *vp_members_slab_caches(struct vp_probes *probes, struct vp_member
 		return NULL;
 	ot_buf_init(&w.members);
 	vp_guest_budget_begin(w.guest, &budget, &vp_readings[VP_READ_LISTS]);
+	vp_mmu_flush(vp_guest_mmu(w.guest));
 	struct ot_err *err = walk(&w, head->addr);
 	vp_budget_end(&budget);
 	if (!err) {

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/guest/btf.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/guest/readings.h"
 #include "vmm-probe/provider/counters.h"
@@ -45,15 +46,17 @@ static const struct own *own_of(const struct vp_probe *probe)
 
 /* --- names ----------------------------------------------------------------------------------------------- */
 
-/* The name at @at in vmstat_text, an array of pointers to strings. */
+/* The name at @at in vmstat_text, an array of pointers to strings. Hundreds of reads in a row: publish() has
+ * emptied the page walker's cache. */
 static bool read_name(struct vp_guest *guest, uint64_t at, char ret[ITEM_NAME])
 {
+	const struct vp_phys *phys = vp_guest_phys(guest);
+	struct vp_mmu *mmu = vp_guest_mmu(guest);
 	uint64_t text;
-	struct ot_err *err =
-	    vp_guest_read_once(guest, &vp_readings[VP_READ_LISTS], vp_gva(at), &text, sizeof(text));
+	struct ot_err *err = vp_mmu_read(phys, mmu, vp_gva(at), &text, sizeof(text));
 
 	if (!err)
-		err = vp_guest_read_once(guest, &vp_readings[VP_READ_LISTS], vp_gva(text), ret, ITEM_NAME);
+		err = vp_mmu_read(phys, mmu, vp_gva(text), ret, ITEM_NAME);
 	bool ok = !err && memchr(ret, 0, ITEM_NAME) && *ret;
 	ot_err_destroy(err);
 	for (const char *p = ret; ok && *p; p++)
@@ -118,20 +121,11 @@ static const struct btf_type *items_of(const struct vp_btf *btf)
 }
 
 /* The last enumerator is the number of events. */
-static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
+static struct ot_err *add_items(struct vp_probes *probes, const struct vp_provider *self,
+				const struct vp_btf *btf, const struct btf_type *t, struct vmstat *all)
 {
-	struct vp_guest *guest = vp_probes_guest(probes);
-	const struct vp_btf *btf = vp_guest_btf(guest);
-	const struct btf_type *t = items_of(btf);
-	const struct vp_symbol *sym = vp_symtab_find(vp_guest_symtab(guest), "vmlinux", "vm_event_states");
-	struct vmstat *all = vp_probes_alloc(probes, sizeof(*all));
+	uint64_t names = names_of_events(vp_probes_guest(probes));
 
-	if (!all)
-		return ot_err_nomem();
-	if (!t || !sym || !(sym->flags & VP_SYM_PERCPU))
-		return NULL;
-	uint64_t names = names_of_events(guest);
-	all->array = sym->addr;
 	for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info) && i < ITEMS_MAX; i++) {
 		const char *name = vp_btf_str(btf, ((const struct btf_enum *)(t + 1))[i].name_off);
 		int64_t value = vp_btf_enum_value(btf, t, i);
@@ -143,6 +137,27 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 		    add(probes, self, all, name_of(probes, names, (uint32_t)value, name), (uint32_t)value));
 	}
 	return NULL;
+}
+
+static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
+{
+	struct vp_guest *guest = vp_probes_guest(probes);
+	const struct vp_btf *btf = vp_guest_btf(guest);
+	const struct btf_type *t = items_of(btf);
+	const struct vp_symbol *sym = vp_symtab_find(vp_guest_symtab(guest), "vmlinux", "vm_event_states");
+	struct vmstat *all = vp_probes_alloc(probes, sizeof(*all));
+	struct vp_budget budget;
+
+	if (!all)
+		return ot_err_nomem();
+	if (!t || !sym || !(sym->flags & VP_SYM_PERCPU))
+		return NULL;
+	all->array = sym->addr;
+	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_LISTS]);
+	vp_mmu_flush(vp_guest_mmu(guest));
+	struct ot_err *err = add_items(probes, self, btf, t, all);
+	vp_budget_end(&budget);
+	return err;
 }
 
 /* --- places ---------------------------------------------------------------------------------------------- */
