@@ -23,7 +23,7 @@ from qemu import ALL, Disk, Qemu, counts_of, round_counts
 
 INJECTOR, OTHER_VMM, PROGRAM32 = (os.path.abspath(p) for p in sys.argv[3:6])
 LOAD = "fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"
-TIMES = rounds(4, 50)
+TIMES = rounds(4, 20)
 PTRACE_SEIZE = 0x4206
 
 

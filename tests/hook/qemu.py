@@ -39,11 +39,12 @@ def reason_to_skip():
 
 
 @functools.cache
-def firmware():
-    """A KVM that interprets takes seconds for SeaBIOS and none for qboot, where QEMU has that. --full boots SeaBIOS."""
+def firmware(preload):
+    """A KVM that interprets takes seconds for SeaBIOS and none for qboot, where QEMU has that. --full boots SeaBIOS where the
+    hook is there from the start."""
     dirs = subprocess.run([QEMU, "-L", "help"], capture_output=True, text=True, check=True).stdout.split()
     found = any(os.path.exists(os.path.join(d, "qboot.rom")) for d in dirs)
-    return ["-bios", "qboot.rom"] if found and not FULL else []
+    return ["-bios", "qboot.rom"] if found and not (FULL and preload) else []
 
 
 def elf_text(path=GUEST):
@@ -104,7 +105,7 @@ class Qemu:
         self.env = {**os.environ, "XDG_RUNTIME_DIR": self.dir.name}
         env = {**self.env, "LD_PRELOAD": HOOK} if preload else self.env
         self.log = open(self.path("log"), "w+", encoding="utf-8")
-        boot = [*firmware(), "-kernel", kernel, "-append", f"cpus={cpus} calls={CALLS} {extra}"] if kernel else []
+        boot = [*firmware(preload), "-kernel", kernel, "-append", f"cpus={cpus} calls={CALLS} {extra}"] if kernel else []
         self.process = popen(
             [*prefix, QEMU, "-name", name, "-accel", accel, "-cpu", "kvm64", "-M", "pc", "-smp", smp or str(cpus), "-m", str(MIB),
              "-nodefaults", "-display", "none", "-serial", f"file:{self.console_path}", "-sandbox", sandbox,

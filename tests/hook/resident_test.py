@@ -138,7 +138,7 @@ class Counting(Resident):
     def test_toggled(self):
         """On and off under the guest's feet, in one engine; its results are checked by itself."""
         vm = self.vm()
-        for _ in range(rounds(5, 100)):
+        for _ in range(rounds(5, 30)):
             self.check_resident(vm)
         self.check_unharmed(vm)
 
@@ -175,7 +175,7 @@ class Saving(Resident):
         vm, room, seen = self.vm(), self.room(), set()
         tracer = self.start(vm, "fbt::probed_nop:entry,fbt::probed_endbr:entry { @s = sum(arg0); @m = max(arg0); @l = min(arg0); "
                             "@q = quantize(arg0); @a = avg(arg0); @n = count(); }")
-        for _ in range(rounds(40, 400)):
+        for _ in range(rounds(40, 100)):
             vm.qmp("stop")
             text = vm.hmp("info registers -a")
             seen.update(int(rip, 16) for rip in re.findall(r"RIP=([0-9a-f]+)", text))
@@ -242,7 +242,7 @@ class Saving(Resident):
     def test_reset(self):
         """The next kernel has memory of its own for them."""
         vm = self.vm()
-        for boots in range(2, rounds(4, 10)):
+        for boots in range(2, rounds(4, 6)):
             tracer = self.start(vm)
             for _ in range(2):  # the first round that ends may have begun before
                 vm.check_running()

@@ -275,7 +275,7 @@ class Resident(GuestTest):
     def test_returns_toggled(self):
         """On and off under the guest's feet, by turns with traps at the same places, and with kill -9."""
         vm = self.vm(2, "returned=1")
-        for turn in range(rounds(10, 200)):
+        for turn in range(rounds(10, 60)):
             options = ("-x", "inject=force") if turn % 3 else ()
             program = f"{self.RETURNS},fbt::returned_thunk:entry {{ @[probefunc] = count(); }}"
             if turn % 4 == 3:
@@ -314,7 +314,7 @@ class Resident(GuestTest):
     def test_toggled(self):
         """On and off under the guest's feet; its results are checked by itself."""
         vm = self.vm(2)
-        for _ in range(rounds(10, 300)):
+        for _ in range(rounds(10, 60)):
             out, said = self.trace(vm, ROUND % f"{ENTRIES} {{ @[probefunc] = count(); }}")
             self.assertGreaterEqual(said[0], 2)
             self.assertEqual({k[0] for k in counts_of(out)}, {f"probed_{f}" for f in NOPS})

@@ -12,6 +12,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
+from lib import pace
 from lib.scenario import parser_of, run_tests, shortened
 
 
@@ -19,6 +20,7 @@ def main():
     parser = parser_of("scenarios of several files on a stock Debian kernel")
     parser.add_argument("files", nargs="+", help="NAME of NAME_test.py")
     args = parser.parse_args()
+    pace.of_kernel(args.kernel)
     loader = unittest.defaultTestLoader
     suite = unittest.TestSuite(loader.loadTestsFromModule(importlib.import_module(f"{name}_test")) for name in args.files)
     return run_tests(shortened(suite), args.kernel, args.build)

@@ -25,7 +25,7 @@ static void texts(struct ep *w, const char *text)
 {
 	char want[ROOM];
 
-	snprintf(want, sizeof(want), "@%s", text);
+	assert_true(snprintf(want, sizeof(want), "@%s", text) < (int)sizeof(want));
 	TEXTS_ARE(w, "", "", want);
 }
 
