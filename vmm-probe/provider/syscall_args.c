@@ -15,7 +15,7 @@
 #include "vmm-probe/provider/registry.h"
 
 #define ARGS_MAX 6
-#define TEXT_MAX 96
+#define TEXT_MAX 128
 
 uint64_t vp_syscall_metadata(struct vp_probes *probes, const char *name)
 {
