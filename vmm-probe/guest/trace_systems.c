@@ -48,8 +48,10 @@ static bool find_layout(const struct vp_btf *btf, struct layout *ret)
 		ret->first = read[i] < ret->first ? read[i] : ret->first;
 		last = read[i] > last ? read[i] : last;
 	}
+	if (last - ret->first > EVENT_MAX - sizeof(uint64_t)) /* the guest's own type: any number */
+		return false;
 	ret->size = last - ret->first + (uint32_t)sizeof(uint64_t);
-	return ret->size <= EVENT_MAX;
+	return true;
 }
 
 static bool is_system(const char *s, size_t len)
