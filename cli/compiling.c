@@ -107,8 +107,15 @@ int cli_compile_asked(struct con_compilation *c, struct cli_invocation *inv, str
 	struct ot_err *err = con_compile(c, &texts, s);
 	if (!err)
 		return CLI_GO_ON;
-	if (!silent)
-		return cli_complain(c, inv, err);
+	if (!silent) {
+		bool has_hint = c->failure.diag && c->failure.diag->hint;
+		status = cli_complain(c, inv, err);
+		if (!has_hint && vp_session_lacks_types(s))
+			con_hint(&inv->opts,
+				 "the guest's kernel has no BTF, so that its types are unknown: --vmlinux "
+				 "FILE supplies them");
+		return status;
+	}
 	ot_err_destroy(err);
 	return CON_EXIT_ERROR;
 }

@@ -16,7 +16,7 @@
 #include "vmm-probe/provider/hint_tracers.h"
 #include "vmm-probe/provider/pid_process.h"
 #include "vmm-probe/provider/profile_name.h"
-#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/registry_internal.h"
 
 /* One field. Runs of probes share their strings, so the last answer is kept. */
 struct near_field {
@@ -199,31 +199,34 @@ static bool hint_module(const struct vp_probes *probes, const struct dif_probede
 	return p != NULL;
 }
 
-/* That provider has no probe at all here, but may have some in another guest. */
+/* What the probes of a provider that has none here need; NULL: nothing is known. */
+static const char *need_of(const struct vp_probes *probes, const char *provider)
+{
+	static const char *const of_guests[] = { "fbt", "syscall", "sdt", "sched", "proc", "io" };
+
+	if (!strcmp(provider, "vm"))
+		return "a guest on KVM";
+	if (!strcmp(provider, "cpc"))
+		return "a guest on KVM: name one with -g";
+	if (probes->guest)
+		return vp_guest_btf(probes->guest) || dif_glob_is_pattern(provider) ||
+			       !vp_provider_is_kernels(provider)
+			   ? NULL
+			   : "the types of the guest's kernel, which has no BTF: --vmlinux FILE supplies "
+			     "them";
+	for (size_t i = 0; i < OT_ARRAY_SIZE(of_guests); i++)
+		if (!strcmp(provider, of_guests[i]))
+			return "a guest: name one with -g";
+	return NULL;
+}
+
 static bool hint_provider(const struct vp_probes *probes, const char *provider, struct ot_buf *out)
 {
-	static const struct {
-		const char *provider, *text;
-	} needs[] = {
-		{ "fbt", "need a guest: name one with -g" },
-		{ "syscall", "need a guest: name one with -g" },
-		{ "vm", "need a guest on KVM" },
-		{ "cpc", "need a guest on KVM: name one with -g" },
-		{ "sdt", "need the module outsight.ko, which this guest has not loaded" },
-		{ "sched", "need the module outsight.ko, which this guest has not loaded" },
-		{ "proc", "need the module outsight.ko, which this guest has not loaded" },
-		{ "io", "need the module outsight.ko, which this guest has not loaded" },
-	};
+	const char *need = provider && !is_published(probes, provider) ? need_of(probes, provider) : NULL;
 
-	if (!provider || is_published(probes, provider))
-		return false;
-	for (size_t i = 0; i < OT_ARRAY_SIZE(needs); i++) {
-		if (strcmp(provider, needs[i].provider) != 0)
-			continue;
-		ot_buf_printf(out, "%s's probes %s", provider, needs[i].text);
-		return true;
-	}
-	return false;
+	if (need)
+		ot_buf_printf(out, "%s's probes need %s", provider, need);
+	return need;
 }
 
 /* A name that is no provider here may be a program's. */

@@ -93,6 +93,14 @@ uint32_t vp_session_nvcpus(const struct vp_session *s, uint32_t guest)
 	return s->feeds && guest + 1 < s->nfeeds ? s->feeds[guest + 1].ncpus : 0;
 }
 
+bool vp_session_lacks_types(const struct vp_session *s)
+{
+	for (uint32_t i = 0; i < s->links.n; i++)
+		if (!s->links.items[i]->guest || vp_guest_btf(s->links.items[i]->guest))
+			return false;
+	return s->links.n;
+}
+
 uint32_t vp_session_guest_pid(const struct vp_session *s, uint32_t guest)
 {
 	return guest < s->links.n ? s->links.items[guest]->client.pid : 0;

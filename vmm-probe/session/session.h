@@ -106,6 +106,8 @@ OT_MUST_CHECK struct ot_err *vp_session_access(struct vp_session *s, uint32_t gu
 					       struct vp_msg_access_reply *ret);
 /** The layout of the enabled program's data; borrowed. */
 const struct dif_layout_opts *vp_session_layout_opts(const struct vp_session *s);
+/** Is there a guest, and has none of them types of its kernel (no BTF, nor --vmlinux)? Once attached. */
+bool vp_session_lacks_types(const struct vp_session *s);
 /** How many vCPUs guest @p guest has. Once enabled; 0: there is no such guest. */
 uint32_t vp_session_nvcpus(const struct vp_session *s, uint32_t guest);
 /** Of guest @p guest's VMM. */
