@@ -58,6 +58,18 @@ probe receive(arg0 struct sk_buff * : pktinfo_t *, arg1 struct sock * : csinfo_t
 	}
 	with { fbt::tcp_timewait_state_process:entry { this->waited = arg1; this->waits = arg0; } }
 	after { fbt::tcp_timewait_state_process:return { this->waited = 0; } }
+	/* a kernel without SYN cookies */
+	or {
+		fbt::sk_filter_trim_cap:entry / tcp_takes[args[0], args[1]] / { trace(arg1); trace(arg0); }
+		fbt::tcp_check_req:entry / !(arg3 & 0xff) && !(tcp_flags_of[args[1]] & 2) / { trace(arg1); trace(arg2); }
+		fbt::tcp_timewait_state_process:return / this->waited && (int)arg1 != 3 /
+		{ trace(this->waited); trace(this->waits); }
+		fbt::tcp_v4_send_reset:entry, fbt::tcp_v6_send_reset:entry / !arg0 / { trace(arg1); trace(0); }
+	}
+	with { fbt::tcp_timewait_state_process:entry { this->waited = arg1; this->waits = arg0; } }
+	after { fbt::tcp_timewait_state_process:return { this->waited = 0; } }
+	/* the connection is not known yet */
+	or { fbt::tcp_v4_rcv:entry, fbt::tcp_v6_rcv:entry { trace(arg0); trace((uint64_t)args[0]->sk); } }
 	or { fbt::tcp_v4_rcv:entry { trace(arg0); trace((uint64_t)args[0]->sk); } }
 }
 
