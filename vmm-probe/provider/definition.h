@@ -16,8 +16,9 @@
  * A clause's descriptions name the place, its predicate says whether the probe fires there, and its n-th
  * trace() gives argN, all in terms of the arguments of the place. The first alternative that compiles for
  * this guest, and whose places can be probed, is the probe: it is chosen by the functions, tracepoints and
- * members that exist, never by a version. Its module is the kernel's unless the definition names one. Its
- * function is that of its places, if all are in one.
+ * members that exist, never by a version; some functions that a kernel may lack have a substitute
+ * (inlined_place.h). An alternative for less (one IP version) comes last: it compiles everywhere. Its module
+ * is the kernel's unless the definition names one. Its function is that of its places, if all are in one.
  *
  * `with { … }` and `after { … }` may follow an alternative: clauses that are added to every session which
  * enables the probe, to keep values from one place to another in variables; at the same place those of `with`
