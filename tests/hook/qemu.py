@@ -15,7 +15,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
 # pylint: disable=wrong-import-position
-from lib.pace import FULL, limit
+from lib.pace import limit
 
 OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
 HOOK = os.path.join(os.path.dirname(OUTSIGHT), "..", "lib", "liboutsight-kvm.so")
@@ -38,13 +38,16 @@ def reason_to_skip():
     return None
 
 
+# A file of tests sets it before its first guest.
+boots_default_firmware = False
+
+
 @functools.cache
-def firmware(preload):
-    """A KVM that interprets takes seconds for SeaBIOS and none for qboot, where QEMU has that. --full boots SeaBIOS where the
-    hook is there from the start."""
+def firmware():
+    """A KVM that interprets takes seconds for SeaBIOS, QEMU's default, and none for qboot, where QEMU has that."""
     dirs = subprocess.run([QEMU, "-L", "help"], capture_output=True, text=True, check=True).stdout.split()
     found = any(os.path.exists(os.path.join(d, "qboot.rom")) for d in dirs)
-    return ["-bios", "qboot.rom"] if found and not (FULL and preload) else []
+    return ["-bios", "qboot.rom"] if found and not boots_default_firmware else []
 
 
 def elf_text(path=GUEST):
@@ -105,7 +108,7 @@ class Qemu:
         self.env = {**os.environ, "XDG_RUNTIME_DIR": self.dir.name}
         env = {**self.env, "LD_PRELOAD": HOOK} if preload else self.env
         self.log = open(self.path("log"), "w+", encoding="utf-8")
-        boot = [*firmware(preload), "-kernel", kernel, "-append", f"cpus={cpus} calls={CALLS} {extra}"] if kernel else []
+        boot = [*firmware(), "-kernel", kernel, "-append", f"cpus={cpus} calls={CALLS} {extra}"] if kernel else []
         self.process = popen(
             [*prefix, QEMU, "-name", name, "-accel", accel, "-cpu", "kvm64", "-M", "pc", "-smp", smp or str(cpus), "-m", str(MIB),
              "-nodefaults", "-display", "none", "-serial", f"file:{self.console_path}", "-sandbox", sandbox,
