@@ -135,16 +135,13 @@ struct ot_err *vp_symtab_add_range(struct vp_symtab *symtab, uint16_t module, ui
 	return NULL;
 }
 
-/* ThinLTO names a static function that it uses from another file NAME.llvm.HASH, by a hash of the build.
- * Kernels of 5.13 to 6.10 find and print it as NAME (cleanup_symbol_name() of kernel/kallsyms.c), and BTF has
- * NAME: so do we. Parts (NAME.llvm.HASH.cold) stay parts. */
-static size_t without_hash(char ret[VP_SYM_NAME_MAX], const char *name, size_t len)
+size_t vp_symbol_without_hash(char ret[VP_SYM_NAME_MAX], const char *name, size_t len, const char *digits)
 {
 	static const char mark[] = ".llvm.";
 	const char *at = memmem(name, len, mark, sizeof(mark) - 1);
 	size_t begin = at ? (size_t)(at - name) : len, end = at ? begin + sizeof(mark) - 1 : len;
 
-	while (end < len && name[end] >= '0' && name[end] <= '9')
+	while (end < len && name[end] && strchr(digits, name[end]))
 		end++;
 	if (!begin || (end < len && name[end] != '.')) /* no name is left, or it is no hash */
 		begin = end;
@@ -167,7 +164,7 @@ struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type,
 	if (symtab->count % CHECK_SYMBOLS == 0)
 		OT_TRY(vp_budget_check());
 	OT_TRY(grow(&symtab->syms, &symtab->cap, symtab->count + 1, sizeof(*symtab->syms)));
-	len = without_hash(text, name, len);
+	len = vp_symbol_without_hash(text, name, len, "0123456789");
 	OT_TRY(pool_add(symtab, text, len, &off));
 	symtab->syms[symtab->count++] = (struct vp_symbol){ addr, off, module, type, flags };
 	if (module == VP_SYMTAB_VMLINUX)

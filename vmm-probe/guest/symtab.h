@@ -35,6 +35,14 @@ struct vp_symbol {
 
 struct vp_symtab;
 
+/** ThinLTO names a static function that it uses from another file NAME.llvm.HASH, by a hash of the build.
+ * Kernels of 5.13 to 6.10 find and print it as NAME (cleanup_symbol_name() of kernel/kallsyms.c), and BTF has
+ * NAME: so do we. Parts (NAME.llvm.HASH.cold) stay parts.
+ *
+ * Put @p name (@p len bytes, at most VP_SYM_NAME_MAX) into @p ret without a hash of @p digits, and return its
+ * length; nothing terminates it. */
+size_t vp_symbol_without_hash(char ret[VP_SYM_NAME_MAX], const char *name, size_t len, const char *digits);
+
 OT_MUST_CHECK struct ot_err *vp_symtab_create(struct vp_symtab **ret);
 void vp_symtab_destroy(struct vp_symtab *symtab);
 
@@ -44,8 +52,7 @@ OT_MUST_CHECK struct ot_err *vp_symtab_add_module(struct vp_symtab *symtab, cons
 /** Add an address range of a module; the last symbol's size and lookups end at its end. */
 OT_MUST_CHECK struct ot_err *vp_symtab_add_range(struct vp_symtab *symtab, uint16_t module, uint64_t start,
 						 uint64_t end);
-/** Add a symbol; @p name is copied, without what ThinLTO appends to it (NAME.llvm.HASH becomes NAME). LIMIT:
- * more than VP_SYMTAB_MAX. */
+/** Add a symbol; @p name is copied, without ThinLTO's hash. LIMIT: more than VP_SYMTAB_MAX. */
 OT_MUST_CHECK struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type,
 					   uint16_t module, uint8_t flags, const char *name, size_t len);
 /** Take out of a table, finished or not, the symbols and ranges of module number @p module (-1: of none), and

@@ -208,12 +208,12 @@ static const char *need_of(const struct vp_probes *probes, const char *provider)
 		return "a guest on KVM";
 	if (!strcmp(provider, "cpc"))
 		return "a guest on KVM: name one with -g";
-	if (probes->guest)
-		return vp_guest_btf(probes->guest) || dif_glob_is_pattern(provider) ||
-			       !vp_provider_is_kernels(provider)
-			   ? NULL
-			   : "the types of the guest's kernel, which has no BTF: --vmlinux FILE supplies "
-			     "them";
+	if (probes->guest) {
+		if (vp_guest_btf(probes->guest) || dif_glob_is_pattern(provider) ||
+		    !vp_provider_is_kernels(provider))
+			return NULL;
+		return "the types of the guest's kernel, which has no BTF: --vmlinux FILE supplies them";
+	}
 	for (size_t i = 0; i < OT_ARRAY_SIZE(of_guests); i++)
 		if (!strcmp(provider, of_guests[i]))
 			return "a guest: name one with -g";

@@ -184,28 +184,18 @@ static struct ot_err *name_functions(struct vp_probes *probes, struct matcher *m
 	return NULL;
 }
 
-/* ThinLTO's NAME.llvm.HASH, as the guest's own list of symbols has it, is NAME here (guest/symtab.c); the
- * hash may be a pattern. */
-static bool without_hash(const char *pattern, char ret[VP_SYM_NAME_MAX])
-{
-	static const char mark[] = ".llvm.";
-	const char *at = pattern ? strstr(pattern, mark) : NULL;
-	size_t len = at ? (size_t)(at - pattern) : 0;
-
-	if (!len || len >= VP_SYM_NAME_MAX ||
-	    at[sizeof(mark) - 1 + strspn(at + sizeof(mark) - 1, "0123456789*")])
-		return false;
-	memcpy(ret, pattern, len);
-	ret[len] = '\0';
-	return true;
-}
-
-/* No function has that name: try it without a hash, then the compiler's copies. */
+/* No function has that name: try it without ThinLTO's hash, which the guest's own list of symbols has (it may
+ * be a pattern), then the compiler's copies. */
 static struct ot_err *match_others(struct vp_probes *probes, struct matcher *m, bool is_exact)
 {
-	char function[VP_SYM_NAME_MAX];
+	char function[VP_SYM_NAME_MAX + 1];
+	const char *name = m->function.pattern;
+	size_t len = strlen(name), bare = len;
 
-	if (without_hash(m->function.pattern, function)) {
+	if (len <= VP_SYM_NAME_MAX)
+		bare = vp_symbol_without_hash(function, name, len, "0123456789*");
+	if (bare < len) {
+		function[bare] = '\0';
 		field_init(&m->function, function);
 		return m->function.is_glob || m->after ? match_all(probes, m) : match_exact(probes, m);
 	}
@@ -220,7 +210,7 @@ static struct ot_err *match_fields(struct vp_probes *probes, struct matcher *m)
 	if (is_late) /* the index has the functions of the beginning */
 		return match_all(probes, m);
 	OT_TRY(is_exact && !m->after ? match_exact(probes, m) : match_all(probes, m));
-	return m->count ? NULL : match_others(probes, m, is_exact);
+	return m->count || !m->function.pattern ? NULL : match_others(probes, m, is_exact);
 }
 
 static struct ot_err *match_id(struct vp_probes *probes, struct matcher *m, uint32_t id)
