@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "process_fixture.h"
+#include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/facts_mappings.h"
 #include "vmm-probe/guest/guest_internal.h"
@@ -524,6 +525,23 @@ static void test_facts(void **state)
 	guest->btf = btf;
 }
 
+/* Without the variable, the table is at the architecture's constant, if that is mapped. */
+static void test_table_at_constant(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_guest *guest = process_guest_kernel(pg);
+	struct vp_symtab *symtab = guest->symtab;
+
+	assert_null(vp_symtab_create(&guest->symtab));
+	assert_null(vp_symtab_finish(guest->symtab));
+	assert_int_equal(vp_guest_vmemmap(guest), 0);
+	process_guest_map_at(pg, vp_arch_x86.vmemmap);
+	assert_int_equal(vp_guest_vmemmap(guest), vp_arch_x86.vmemmap);
+	vp_symtab_destroy(guest->symtab);
+	guest->symtab = symtab;
+	assert_int_equal(vp_guest_vmemmap(guest), PF_PAGES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -550,6 +568,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_endless_path, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_facts, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_facts, setup_list, teardown),
+		cmocka_unit_test_setup_teardown(test_table_at_constant, setup_maple, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

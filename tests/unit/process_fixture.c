@@ -337,6 +337,16 @@ void process_guest_map(struct process_guest *pg, bool mapped)
 	table[1024 + (PF_BASE >> 21 & 511)] = mapped ? MEMORY_GPA | LARGE : 0;
 }
 
+/* In the tables that lead to PF_BASE: the address has other indices in each. */
+void process_guest_map_at(struct process_guest *pg, uint64_t gva)
+{
+	uint64_t *table = (uint64_t *)(void *)(pg->ram + ROOT);
+
+	table[gva >> 39 & 511] = (ROOT + 0x1000) | TABLE;
+	table[512 + (gva >> 30 & 511)] = (ROOT + 0x2000) | TABLE;
+	table[1024 + (gva >> 21 & 511)] = MEMORY_GPA | LARGE;
+}
+
 unsigned process_guest_reads(struct process_guest *pg)
 {
 	unsigned reads = pg->reads;

@@ -111,6 +111,8 @@ void process_guest_destroy(struct process_guest *pg);
 unsigned process_guest_reads(struct process_guest *pg);
 /** Its kernel's page table maps PF_BASE no more (@p mapped false), or does again. */
 void process_guest_map(struct process_guest *pg, bool mapped);
+/** Its kernel's page table maps @p gva as it maps PF_BASE. */
+void process_guest_map_at(struct process_guest *pg, uint64_t gva);
 struct vp_processes *process_guest(struct process_guest *pg);
 struct vp_guest *process_guest_kernel(struct process_guest *pg);
 

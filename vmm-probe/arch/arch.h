@@ -50,6 +50,8 @@ struct vp_arch_ops {
 	/* --- where Linux maps its image --- */
 	uint64_t kernel_start, kernel_end; /* [start, end), in which nothing else is mapped */
 	uint64_t constants_align;          /* of the constants behind the text */
+	/* The table of struct page, in a kernel that has no variable for its address; 0: unknown. */
+	uint64_t vmemmap;
 
 	/* --- Linux's conventions --- */
 	/** Addresses that may be of the per-CPU area of the CPU whose registers these are, the likeliest

@@ -163,9 +163,10 @@ static struct ot_err *check(struct vp_probes *probes, struct vp_pid_making *m)
 		    "D_PROC_LIB: a.out is the program of a process, and user means no process: name "
 		    "the program's file, or use pid123:a.out");
 	if (!vp_guest_vmemmap(vp_probes_guest(probes)))
-		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "D_PROC_NODEV: the guest's kernel has no symbol vmemmap_base: whose page a "
-				  "process executes can't be known");
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "D_PROC_NODEV: the guest's kernel shows no table of pages (vmemmap_base): whose page a "
+		    "process executes can't be known");
 	OT_TRY(vp_pid_check_fields(m));
 	return vp_arch_code(&vp_arch_native, &m->code.ops);
 }

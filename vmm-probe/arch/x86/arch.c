@@ -41,6 +41,8 @@ const struct vp_arch_ops vp_arch_x86 = {
 	.kernel_start = VP_KERNEL_MAP_START,
 	.kernel_end = VP_KERNEL_MAP_END,
 	.constants_align = VP_KERNEL_CONSTANTS_ALIGN,
+	/* VMEMMAP_START without CONFIG_DYNAMIC_MEMORY_LAYOUT, arch/x86/include/asm/pgtable_64_types.h */
+	.vmemmap = 0xffffea0000000000,
 	.percpu_bases = percpu_bases,
 	.ptregs = { .args = { "di", "si", "dx", "r10", "r8", "r9" },
 		    .args_32 = { "bx", "cx", "dx", "si", "di", "bp" },

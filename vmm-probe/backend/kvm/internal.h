@@ -106,6 +106,7 @@ struct vp_kvm_counter {
 	uint64_t total;
 };
 
+/* One struct with many fields: the data that exists once a backend. */
 struct vp_kvm {
 	struct vp_kvm_config config;
 	struct vp_engine *engine;

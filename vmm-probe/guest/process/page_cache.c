@@ -20,8 +20,9 @@ struct ot_err *vp_page_cache_check(const struct vp_processes *ps)
 {
 	if (ps->vmemmap)
 		return NULL;
-	return ot_err_new(OT_ERR_UNSUPPORTED,
-			  "the guest's kernel has no symbol vmemmap_base: files' pages can't be found");
+	return ot_err_new(
+	    OT_ERR_UNSUPPORTED,
+	    "the guest's kernel shows no table of pages (vmemmap_base): files' pages can't be found");
 }
 
 static struct ot_err *absent(uint64_t index)

@@ -114,14 +114,20 @@ bool vp_process_again(struct vp_processes *ps, unsigned nth, struct ot_err **err
 	return true;
 }
 
-/* A variable of the kernel's: where a boot puts the table is random. */
+/* A variable has the address where a boot chooses it, at random or by the number of page table levels. A
+ * kernel without the variable has the table at its architecture's constant, if it has one: then that is
+ * mapped. */
 uint64_t vp_guest_vmemmap(struct vp_guest *guest)
 {
-	uint64_t at = vp_guest_address(vp_guest_symtab(guest), "vmemmap_base"), value = 0;
+	uint64_t variable = vp_guest_address(vp_guest_symtab(guest), "vmemmap_base"), value = 0;
+	uint64_t at = variable ? variable : vp_arch_native.vmemmap;
 	struct ot_err *err = at ? vp_guest_read_u64(guest, vp_gva(at), &value) : NULL;
+	bool read = at && !err;
 
 	ot_err_destroy(err);
-	return err ? 0 : value;
+	if (!read)
+		return 0;
+	return variable ? value : at;
 }
 
 struct ot_err *vp_processes_open(struct vp_guest *guest, struct vp_processes **ret)
