@@ -187,12 +187,11 @@ static struct ot_err *compile_libraries(struct part *p)
 	struct con_compilation *c = p->c;
 	const struct dif_diag *diag = NULL;
 	const char *path = NULL;
-	uint32_t first = c->prog.nclauses, nopts = c->prog.nopts;
+	uint32_t nopts = c->prog.nopts;
 	struct ot_err *err = con_libraries_compile(p->texts, p->comp, &c->prog, &diag, &path);
 
 	if (!err) {
-		p->text = CON_TEXT_LIBRARY;
-		mark(p, first, nopts);
+		mark(p, c->prog.nclauses, nopts);
 		return NULL;
 	}
 	err = fail(c, err, path ? diag : NULL, NULL, path ? context_of(p, "invalid D library", path) : NULL);
@@ -355,7 +354,7 @@ void con_compilation_keep(struct con_compilation *c, uint32_t first, bool (*keep
 	uint32_t n = first;
 
 	for (uint32_t i = first; i < prog->nclauses; i++)
-		if (prog->clauses[i].text == CON_TEXT_LIBRARY || keep(arg, prog->clauses[i].text))
+		if (keep(arg, prog->clauses[i].text))
 			prog->clauses[n++] = prog->clauses[i];
 	prog->nclauses = n;
 }

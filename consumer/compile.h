@@ -25,8 +25,6 @@ struct con_failure {
 	bool in_library;             /* … or while the D libraries were compiled */
 };
 
-#define CON_TEXT_LIBRARY UINT32_MAX /* dif_clause.text of the D libraries' clauses */
-
 struct con_compilation {
 	struct dif_compiler *comps[VP_GUESTS_MAX]; /* one for each kernel of the session */
 	uint32_t ncomps;

@@ -152,8 +152,10 @@ static struct ot_err *compile_one(struct libraries *libs, size_t index)
 		.nargs = 1,
 	};
 	struct ot_err *err = dif_compile(libs->comp, &src, libs->prog, &first, libs->diag);
-	if (!err)
+	if (!err) {
+		libs->prog->nclauses = first; /* a library's clauses are compiled, and not enabled */
 		return NULL;
+	}
 	if (*libs->diag && (*libs->diag)->tag && !strcmp((*libs->diag)->tag, "D_PRAGMA_DEPEND")) {
 		*libs->diag = NULL;
 		lib->passed_over = true;

@@ -143,10 +143,16 @@ static struct ot_err *add_record(struct dif_clause_layout *l, uint32_t index, ui
 	return NULL;
 }
 
+/* A speculate() that is alone speculates the default action. */
+static bool is_default(const struct dif_clause *clause)
+{
+	return !clause->nactions || (clause->nactions == 1 && clause->actions[0].kind == DIF_ACT_speculate);
+}
+
 struct ot_err *dif_clause_layout(const struct dif_clause *clause, const struct dif_layout_opts *opts,
 				 struct ot_arena *arena, struct dif_clause_layout *ret)
 {
-	struct dif_clause_layout l = { .align = 4, .is_default = !clause->nactions };
+	struct dif_clause_layout l = { .align = 4, .is_default = is_default(clause) };
 	uint64_t at = DIF_RECORD_HEADER;
 
 	l.recs = ot_arena_alloc(arena, (clause->nactions + 1) * sizeof(*l.recs));

@@ -64,7 +64,7 @@ struct dif_clause_layout {
 	struct dif_rec *recs;
 	uint32_t naggs;
 	struct dif_agg_layout *aggs;
-	bool is_default; /* `{ }` or no body: the record is the header only */
+	bool is_default; /* `{ }`, no body, or speculate() alone: the record is the header only */
 	bool speculates;
 	bool commits;
 };

@@ -162,7 +162,7 @@ struct ot_err *fl_clauses_take(struct con_compilation *c, struct vp_session *s, 
 		OT_TRY(see_apart(apart, clause, &m));
 		OT_TRY(fl_clauses_parts(clause, &m, &prog->arena, &clauses[n], &parts));
 		n += parts;
-		if (clause->kernel || clause->text == CON_TEXT_LIBRARY)
+		if (clause->kernel)
 			continue;
 		operators += m.begin + m.others + m.errors;
 		if (clause->text < c->nunits)

@@ -23,6 +23,13 @@ class Libraries(cli_test.Case):
         self.expect(("-L", self.dir, "-e", "-n", "BEGIN"), out="", err="")
         self.assertEqual(self.run_it("-L", self.dir, "-e", "-n", "BEGIN { trace(foo); }")[0], 1)
 
+    def test_clauses(self):
+        """A library's clauses are compiled, and not enabled."""
+        self.write("l.d", "inline int foo = 1;\nBEGIN { trace(foo); }\nBEGIN { exit(3); }\n")
+        self.expect(("-L", self.dir, "-qn", "BEGIN { trace(foo + 1); exit(0); }"), out="2\n", err="")
+        self.write("l.d", "BEGIN { trace(nonesuch); }\n")
+        self.assertEqual(self.run_it("-L", self.dir, "-n", "BEGIN { exit(0); }")[0], 1)
+
     def bytes_read(self, expression):
         """What outsight has read, libraries and all, by the time that a program's BEGIN has evaluated @expression."""
         process = self.start("-qx", "switchrate=10ms", "-n", f'BEGIN {{ printf("%d\\n", {expression}); }} tick-1s {{ }}')

@@ -31,7 +31,7 @@ static bool arg_fits(struct dif_compiler *c, char letter, const struct dif_node 
 		return false;
 	switch (letter) {
 	case 's':
-		return dif_is_stringlike(c, t) || dif_node_is_null(c, arg);
+		return dif_is_stringlike(c, t) || dif_is_void_pointer(c, t) || dif_node_is_null(c, arg);
 	case 'l':
 		return (dif_is_pointer(c, t) && !dif_is_stringlike(c, t)) || dif_node_is_null(c, arg);
 	case 'a':

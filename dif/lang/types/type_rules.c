@@ -121,6 +121,13 @@ bool dif_is_stringlike(struct dif_compiler *c, struct dif_type *type)
 	return to && is_char(c, to);
 }
 
+bool dif_is_void_pointer(struct dif_compiler *c, struct dif_type *type)
+{
+	struct dif_type *to = dif_is_pointer(c, type) ? dif_pointee(c, type) : NULL;
+
+	return to && dif_is_void(c, to);
+}
+
 bool dif_is_byref(struct dif_compiler *c, struct dif_type *type)
 {
 	switch (dif_base(c, type)->kind) {

@@ -59,6 +59,7 @@ bool dif_is_kind(struct dif_compiler *c, struct dif_type *type, enum dif_ckind k
 bool dif_is_incomplete(struct dif_compiler *c, struct dif_type *type);
 /** string, char *, char []: usable where a string is expected. */
 bool dif_is_stringlike(struct dif_compiler *c, struct dif_type *type);
+bool dif_is_void_pointer(struct dif_compiler *c, struct dif_type *type);
 /** Its value is an address in a register: strings, structs, arrays, stacks. */
 bool dif_is_byref(struct dif_compiler *c, struct dif_type *type);
 bool dif_is_signed(struct dif_compiler *c, struct dif_type *type);

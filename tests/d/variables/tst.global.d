@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: A declared global starts as 0; it keeps what it is given, and shows as wide as its type.
+ * ASSERTION: A declared global starts as 0; a constant is cut to its type, and it shows as wide as
+ * that.
  */
 #pragma D option quiet
 

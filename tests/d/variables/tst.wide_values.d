@@ -25,7 +25,8 @@ BEGIN
 	printf("%d %d %d %d %d\n", timestamp - start, timestamp - self->start, timestamp - this->start,
 	    timestamp - this->t, timestamp - at["x"]);
 	n = 1;
-	n = 0x123456789;
+	wide = 0x123456789;
+	n = wide;
 	printf("%x %x %x %d\n", n, (long)n, n + 0L, n == 0x123456789);
 	n += 0x100000000;
 	n++;
