@@ -102,7 +102,7 @@ class LineProgram:
 
     def __init__(self, vm, command, name="a"):
         self.vm, self.name, self.answers = vm, name, 0
-        vm.check(f"rm -f /tmp/to.{name}; mkfifo /tmp/to.{name}")
+        vm.check(f"rm -f /tmp/to.{name}; mkfifo /tmp/to.{name}; : >/tmp/said.{name}")
         self.pid = int(vm.check(f"userland {command} <>/tmp/to.{name} >/tmp/said.{name} 2>&1 & echo $!"))
 
     def said(self):
