@@ -120,6 +120,27 @@ void con_text_record_end(struct con_output *o)
 
 /* AT_FDCWD in 32 bits: the directory that precedes the path in calls that end in "at", read as the path. */
 #define CURRENT_DIRECTORY 0xffffff9c
+#define DESCRIPTORS       1024 /* of other directories, as the usual limit of a process has them */
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len >= n && !strcmp(text + len - n, end);
+}
+
+/* A call such as openat() has a directory's descriptor in front of the path. Small addresses are such a one.
+ */
+static bool is_directory(const struct vp_fault_info *fault)
+{
+	const char *call = fault->ecb->probe->function;
+
+	if (strcmp(fault->ecb->probe->provider, "syscall") != 0)
+		return false;
+	return (uint32_t)fault->address == CURRENT_DIRECTORY ||
+	       (fault->address && fault->address < DESCRIPTORS && ends_with(call, "at") &&
+		!ends_with(call, "stat"));
+}
 
 void con_text_fault(struct con_output *o, const struct vp_fault_info *fault, uint64_t count,
 		    bool same_address)
@@ -128,8 +149,7 @@ void con_text_fault(struct con_output *o, const struct vp_fault_info *fault, uin
 		con_report_fault(fault);
 	else
 		con_report_faults(fault, count, same_address);
-	if (o->directory_explained || (uint32_t)fault->address != CURRENT_DIRECTORY ||
-	    strcmp(fault->ecb->probe->provider, "syscall") != 0)
+	if (o->directory_explained || !is_directory(fault))
 		return;
 	o->directory_explained = true;
 	con_hint(o->printer.opts,

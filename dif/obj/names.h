@@ -15,6 +15,7 @@
  * args[] is the probe's. SINCE and STABILITY are explained in functions.h. The engine supplies the values
  * (struct dif_vm_ops).
  */
+#define DIF_VAR_FIRST_OWN 0x400 /* the first scalar that no other DTrace has */
 #define DIF_VARS(X) \
 	X(0x000, args,          "",                     0,  stable)   \
 	X(0x001, regs,          "uint64_t[]",           0,  stable)   \

@@ -144,6 +144,19 @@ class Counts(Scenario):
         self.assertEqual(distribution(trace.out), done, trace.story())
         self.assertEqual(numbers(trace.out), [total, 5000, total, 0], trace.story())
 
+    def test_user_registers(self):
+        """uregs[] in the kernel: the registers with which the process entered it, at a system call, and deeper in the kernel."""
+        with self.guest() as guest:
+            trace = self.outsight.trace(
+                guest, 'syscall::write:entry, fbt::ksys_write:entry /execname == "dd"/ { @[probefunc, uregs[R_RDI] == arg0, '
+                       'uregs[R_RSI] == arg1, uregs[R_RDX] == arg2, uregs[R_PC] > 0 && uregs[R_PC] < 0x7fffffffffff, '
+                       'uregs[R_CS] & 3, stringof(copyinstr(uregs[R_RSI], 3))] = count(); }')
+            guest.check("echo abcdefg >/tmp/seven; dd if=/tmp/seven of=/dev/null bs=8 count=1")
+            trace.stop()
+        found = [line.split() for line in trace.out.splitlines() if line.strip()]
+        ours = sorted(line[:-1] for line in found if line[-2:-1] == ["abc"])
+        self.assertEqual(ours, [[name, "1", "1", "1", "1", "3", "abc"] for name in ("ksys_write", "write")], trace.story())
+
     def test_errno(self):
         """errno and the return value of a call that fails, and what it was asked."""
         program = ('syscall::openat:entry /execname == "cat"/ { self->path = arg1; } '

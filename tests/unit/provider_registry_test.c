@@ -422,6 +422,9 @@ static void other_tracers_forms_are_translated(void **state)
 	assert_hint(probes, DESC("sdt", "sched", "sched_switch", ""),
 		    "did you mean sdt:sched::sched_switch?");
 	assert_hint(probes, DESC("sdt", "sched", "nonesuch", ""), NULL);
+	assert_hint(probes, DESC("fbt", "", "sys_openat", "entry"), "did you mean syscall::openat:entry?");
+	assert_hint(probes, DESC("fbt", "", "SyS_openat", "return"), "did you mean syscall::openat:return?");
+	assert_hint(probes, DESC("rawfbt", "", "vfs_read", "entry"), "did you mean fbt::vfs_read:entry?");
 }
 
 static void assert_same(const char *want, struct dif_probedesc desc)
@@ -455,6 +458,8 @@ static void the_same_is_told_from_the_similar(void **state)
 	assert_same("udpInDatagrams", DESC("mib", "ip", "", "udpHCInDatagrams"));
 	assert_same(NULL, DESC("mib", "", "", "udpInDatagrams"));
 	assert_same("", DESC("sched", "", "resume", "on-cpu"));
+	assert_same("", DESC("rawtp", "sched", "", "sched_switch"));
+	assert_same(NULL, DESC("rawtp", "sched", "", ""));
 	assert_same(NULL, DESC("sched", "", "resume", "off-cpu"));
 	assert_same(NULL, DESC("sched", "", "setbackdq", "enqueue"));
 }

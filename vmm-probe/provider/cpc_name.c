@@ -67,7 +67,9 @@ static const struct event events[] = {
 	SOFTWARE(cpu_migrations, CPU_MIGRATIONS),
 	SOFTWARE(migrations, CPU_MIGRATIONS),
 	SOFTWARE(minor_faults, PAGE_FAULTS_MIN),
+	SOFTWARE(page_faults_min, PAGE_FAULTS_MIN),
 	SOFTWARE(major_faults, PAGE_FAULTS_MAJ),
+	SOFTWARE(page_faults_maj, PAGE_FAULTS_MAJ),
 	SOFTWARE(alignment_faults, ALIGNMENT_FAULTS),
 	SOFTWARE(emulation_faults, EMULATION_FAULTS),
 	CACHE(l1_dcache_loads, L1D, READ, ACCESS),
@@ -145,8 +147,23 @@ static bool parse_raw(const char *text, size_t len, struct vp_cpc_event *ret)
 	return true;
 }
 
+/* The names of the kernel's header have these before what perf(1) lists. */
+static size_t prefix_length(const char *text, size_t len)
+{
+	static const char *const prefixes[] = { "perf_count_hw_", "perf_count_sw_" };
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(prefixes); i++)
+		if (len > strlen(prefixes[i]) && !memcmp(text, prefixes[i], strlen(prefixes[i])))
+			return strlen(prefixes[i]);
+	return 0;
+}
+
 static bool parse_event(const char *text, size_t len, struct vp_cpc_event *ret)
 {
+	size_t prefix = prefix_length(text, len);
+
+	text += prefix;
+	len -= prefix;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(events); i++) {
 		if (!is_word(text, len, events[i].name))
 			continue;

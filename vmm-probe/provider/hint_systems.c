@@ -158,6 +158,10 @@ static const struct renamed functions[] = {
 	{ "mi_switch", "__schedule" },
 	{ "sotpi_accept", "inet_accept" },
 	{ "sotpi_connect", "inet_stream_connect" },
+	/* names of older versions of Linux */
+	{ "do_fork", "kernel_clone" },
+	{ "_do_fork", "kernel_clone" },
+	{ "generic_make_request", "submit_bio_noacct" },
 };
 
 /* Counters of mib that have 64 bits there. */
@@ -209,6 +213,25 @@ static bool is_common(const char *provider)
 	return false;
 }
 
+/* Functions of system calls had these names before Linux 4.17. */
+static bool is_older_call(const char *function)
+{
+	return !strncmp(function, "sys_", 4) || !strncmp(function, "SyS_", 4);
+}
+
+static const char *function_of_linux(const struct dif_probedesc *desc, struct dif_probedesc *ret)
+{
+	const char *name = find(functions, OT_ARRAY_SIZE(functions), desc->function);
+
+	if (!name && is_older_call(desc->function)) {
+		ret->provider = "syscall";
+		name = desc->function + 4;
+	}
+	ret->function = name;
+	ret->module = "";
+	return name;
+}
+
 bool vp_probe_of_linux(const struct dif_probedesc *desc, struct dif_probedesc *ret)
 {
 	const char *name = NULL;
@@ -224,9 +247,9 @@ bool vp_probe_of_linux(const struct dif_probedesc *desc, struct dif_probedesc *r
 		ret->name = name;
 		ret->module = ret->function = "";
 	} else if (!strcmp(desc->provider, "fbt")) {
-		name = find(functions, OT_ARRAY_SIZE(functions), desc->function);
-		ret->function = name;
-		ret->module = "";
+		name = function_of_linux(desc, ret);
+	} else if (!strcmp(desc->provider, "rawfbt")) {
+		name = ret->provider = "fbt";
 	} else if (is_common(desc->provider) && *desc->function) {
 		name = desc->name;
 		ret->module = ret->function = "";
@@ -268,6 +291,11 @@ bool vp_probe_same_of_linux(const struct dif_probedesc *desc, struct dif_probede
 	if (!strcmp(desc->provider, "mib")) {
 		ret->name = find(counters, OT_ARRAY_SIZE(counters), desc->name);
 		return ret->name;
+	}
+	/* Oracle's DTrace has the event's system as its module. */
+	if (!strcmp(desc->provider, "rawtp")) {
+		ret->module = "";
+		return *desc->name;
 	}
 	return same_place(desc, ret);
 }

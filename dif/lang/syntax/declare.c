@@ -78,7 +78,7 @@ static bool declare_variable(struct dif_compiler *c, enum dif_name_scope scope,
 	if (!dif_check_object_type(c, d->type, d->name, d->line))
 		return false;
 	struct dif_ident *id = dif_ident_find(c, scope, d->name);
-	if (id) {
+	if (id && !dif_ident_is_own(id)) {
 		if (same_variable(c, id, d))
 			return true;
 		return dif_fail(c, DIF_D_DECL_IDRED, d->line, "identifier redeclared: %s", d->name);

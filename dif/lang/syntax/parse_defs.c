@@ -22,7 +22,7 @@ static bool is_taken(struct dif_compiler *c, const char *name)
 {
 	const struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, name);
 
-	return id && !(c->unit->is_library && id->kind == DIF_ID_BUILTIN);
+	return id && !(c->unit->is_library && id->kind == DIF_ID_BUILTIN) && !dif_ident_is_own(id);
 }
 
 static bool check_declarator(struct dif_compiler *c, const struct dif_declspec *spec,

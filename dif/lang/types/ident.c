@@ -67,6 +67,11 @@ struct dif_ident *dif_ident_find(struct dif_compiler *c, enum dif_name_scope sco
 	return id;
 }
 
+bool dif_ident_is_own(const struct dif_ident *id)
+{
+	return id->kind == DIF_ID_BUILTIN && id->id >= DIF_VAR_FIRST_OWN;
+}
+
 struct dif_ident *dif_ident_add(struct dif_compiler *c, enum dif_name_scope scope, const char *name,
 				enum dif_ident_kind kind)
 {

@@ -81,6 +81,8 @@ void dif_idents_begin(struct dif_idents *ids);
 
 /** Look a global name up: parameters in force, then globals (functions and built-ins too). */
 struct dif_ident *dif_ident_find(struct dif_compiler *c, enum dif_name_scope scope, const char *name);
+/** Is it a built-in variable that no other DTrace has? A program may define the name, as in those. */
+bool dif_ident_is_own(const struct dif_ident *id);
 /** Add a name; NULL when memory ran out. */
 struct dif_ident *dif_ident_add(struct dif_compiler *c, enum dif_name_scope scope, const char *name,
 				enum dif_ident_kind kind);

@@ -131,13 +131,15 @@ static uint64_t op_array(void *env, uint32_t id, uint64_t index, enum dif_fault 
 	/* BEGIN and tick run in the operator's process, from user mode. */
 	if (v->es->engine->host && id == DIF_VAR_uregs && index < VP_NREGS)
 		return v->es->engine->ops->reg(v->es->engine->backend, NULL, (enum vp_reg)index);
-	/* User registers are known only while the vCPU is in user mode. */
-	if ((id == DIF_VAR_regs || (id == DIF_VAR_uregs && vp_runs_user(v))) && index < VP_NREGS && v->ctx) {
+	if (index < VP_NREGS && v->ctx && (id == DIF_VAR_regs || vp_runs_user(v))) {
 		/* At a site its own address is exact; a translator's instruction pointer may lag. */
 		if (index == VP_REG_PC && v->site_gva)
 			return v->site_gva;
 		return vp_reg(v, (enum vp_reg)index);
 	}
+	uint64_t saved;
+	if (index < VP_NREGS && v->ctx && vp_saved_user_reg(v, (enum vp_reg)index, &saved))
+		return saved;
 	*fault = DIF_FAULT_ILLOP;
 	return 0;
 }

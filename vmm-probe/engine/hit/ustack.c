@@ -53,6 +53,23 @@ static bool from_task(struct vp_vcpu_session *v, struct vp_user_frame *ret)
 	       vp_load_u64(v, regs + f->ptregs_sp, &ret->sp) && vp_load_u64(v, regs + f->ptregs_fp, &ret->bp);
 }
 
+static uint32_t saved_at(const struct vp_facts *f, enum vp_reg reg)
+{
+	if (reg == VP_REG_PC)
+		return f->ptregs_pc;
+	if (reg == VP_REG_MODE)
+		return f->ptregs_mode;
+	return reg < VP_NREGS_GENERAL ? f->ptregs_general[reg] : VP_NO_OFFSET;
+}
+
+bool vp_saved_user_reg(struct vp_vcpu_session *v, enum vp_reg reg, uint64_t *ret)
+{
+	uint32_t at = saved_at(&v->es->facts, reg);
+	struct vp_user_frame top;
+
+	return at != VP_NO_OFFSET && from_task(v, &top) && top.regs && vp_load_u64(v, top.regs + at, ret);
+}
+
 /* At a function's first or last instruction the frame pointer is its caller's, and the return address on top
  * of the stack. */
 static bool is_on_top(const struct vp_vcpu_session *v)
