@@ -122,6 +122,20 @@ static uint64_t op_scalar(void *env, uint32_t id, enum dif_fault *fault)
 	}
 }
 
+static uint64_t read_reg(struct vp_vcpu_session *v, uint32_t id, enum vp_reg reg, enum dif_fault *fault)
+{
+	uint64_t saved;
+
+	if (id == DIF_VAR_uregs && !vp_runs_user(v)) {
+		if (vp_saved_user_reg(v, reg, &saved))
+			return saved;
+		*fault = DIF_FAULT_ILLOP;
+		return 0;
+	}
+	/* At a site its own address is exact; a translator's instruction pointer may lag. */
+	return reg == VP_REG_PC && v->site_gva ? v->site_gva : vp_reg(v, reg);
+}
+
 static uint64_t op_array(void *env, uint32_t id, uint64_t index, enum dif_fault *fault)
 {
 	struct vp_vcpu_session *v = env;
@@ -131,15 +145,8 @@ static uint64_t op_array(void *env, uint32_t id, uint64_t index, enum dif_fault 
 	/* BEGIN and tick run in the operator's process, from user mode. */
 	if (v->es->engine->host && id == DIF_VAR_uregs && index < VP_NREGS)
 		return v->es->engine->ops->reg(v->es->engine->backend, NULL, (enum vp_reg)index);
-	if (index < VP_NREGS && v->ctx && (id == DIF_VAR_regs || vp_runs_user(v))) {
-		/* At a site its own address is exact; a translator's instruction pointer may lag. */
-		if (index == VP_REG_PC && v->site_gva)
-			return v->site_gva;
-		return vp_reg(v, (enum vp_reg)index);
-	}
-	uint64_t saved;
-	if (index < VP_NREGS && v->ctx && vp_saved_user_reg(v, (enum vp_reg)index, &saved))
-		return saved;
+	if (id != DIF_VAR_vmregs && index < VP_NREGS && v->ctx)
+		return read_reg(v, id, (enum vp_reg)index, fault);
 	*fault = DIF_FAULT_ILLOP;
 	return 0;
 }
