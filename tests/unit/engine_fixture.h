@@ -110,6 +110,8 @@ struct dif_object *ef_obj(struct ef *f, const uint32_t *text, uint32_t len, stru
 struct dif_object *ef_int(struct ef *f, uint64_t value);
 /** A built-in scalar, of 8 bytes. */
 struct dif_object *ef_var(struct ef *f, uint32_t var);
+/** An element of a built-in array. */
+struct dif_object *ef_elem(struct ef *f, uint32_t array, uint64_t index);
 /** A built-in string. */
 struct dif_object *ef_string_var(struct ef *f, uint32_t var);
 /** A string constant. */

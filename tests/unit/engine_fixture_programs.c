@@ -51,6 +51,17 @@ struct dif_object *ef_var(struct ef *f, uint32_t var)
 	return ef_obj(f, text, OT_ARRAY_SIZE(text), u64_type);
 }
 
+struct dif_object *ef_elem(struct ef *f, uint32_t array, uint64_t index)
+{
+	const uint32_t text[] = { dif_insn_index(DIF_OP_setx, 0, 1), dif_insn(DIF_OP_ldga, array, 1, 1),
+				  dif_insn(DIF_OP_ret, 0, 0, 1) };
+	struct dif_object *o = ef_obj(f, text, OT_ARRAY_SIZE(text), u64_type);
+
+	o->ints[0] = index;
+	o->int_len = 1;
+	return o;
+}
+
 struct dif_object *ef_string_var(struct ef *f, uint32_t var)
 {
 	struct dif_object *o = ef_var(f, var);

@@ -498,6 +498,45 @@ static void user_stack(void **state)
 	ef_destroy(f);
 }
 
+/* In the kernel, uregs[] are what it has saved: of the others, of vmregs[] and without a process, there is no
+ * record. */
+static void user_registers(void **state)
+{
+	static const struct {
+		uint32_t array, reg;
+		uint64_t mode, value; /* value 0: a fault */
+	} cases[] = {
+		{ DIF_VAR_uregs, VP_RIP, 0x33, 0x401000 }, { DIF_VAR_uregs, VP_RSI, 0x33, 77 },
+		{ DIF_VAR_uregs, VP_CS, 0x33, 0x33 },      { DIF_VAR_uregs, VP_R12, 0x33, 0 },
+		{ DIF_VAR_uregs, VP_SS, 0x33, 0 },         { DIF_VAR_uregs, VP_NREGS, 0x33, 0 },
+		{ DIF_VAR_vmregs, VP_RIP, 0x33, 0 },       { DIF_VAR_uregs, VP_RIP, 0x10, 0 },
+	};
+	uint64_t regs = EF_STACKS + EF_STACK_SIZE - EF_PTREGS_WORDS * 8;
+	(void)state;
+
+	for (unsigned i = 0; i < OT_ARRAY_SIZE(cases); i++) {
+		struct ef *f = ef_create();
+		struct ef_record r[MAX_RECORDS];
+
+		f->facts.ptregs_general[VP_RSI] = EF_PTREGS_SI * 8;
+		f->facts.ptregs_general[VP_R12] = VP_NO_OFFSET;
+		uint32_t c = ef_clause(f, NULL);
+		ef_action(f, c, DIF_ACT_difexpr, ef_elem(f, cases[i].array, cases[i].reg));
+		ef_trace(f, c);
+		put(f, f->kernel_root, regs + EF_PTREGS_IP * 8, 0x401000);
+		put(f, f->kernel_root, regs + EF_PTREGS_SI * 8, 77);
+		put(f, f->kernel_root, regs + EF_PTREGS_CS * 8, cases[i].mode);
+		vp_fake_hit(f->fake, 0, EF_FUNC_A);
+		ef_switch(f);
+		assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 1);
+		if (cases[i].value)
+			assert_int_equal(ef_u64(r[0].data + 16), cases[i].value);
+		else
+			assert_int_equal(r[0].epid, VP_EPID_FAULT);
+		ef_destroy(f);
+	}
+}
+
 /* --- profile ------------------------------------------------------------------------------------------- */
 
 /* Wait until the timer has asked this vCPU for a sample, and give it. */
@@ -593,6 +632,7 @@ int main(void)
 		cmocka_unit_test(stack_ends_at_user_space),
 		cmocka_unit_test(hostile_stacks),
 		cmocka_unit_test(user_stack),
+		cmocka_unit_test(user_registers),
 		cmocka_unit_test(profile_samples),
 		cmocka_unit_test(profile_needs_a_backend_that_can),
 	};
