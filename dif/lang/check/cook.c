@@ -66,7 +66,7 @@ static struct dif_node *cook_cast(struct dif_compiler *c, struct dif_node *n)
 		dif_fail(c, DIF_D_CAST_INVAL, n->line, "invalid cast expression: \"%s\" to \"%s\"",
 			 dif_type_text(c, n->left->type), dif_type_text(c, n->type));
 		if (n->left->kind == DIF_N_SYM && dif_is_void(c, n->left->type))
-			dif_suggest_reading(c, n->left->name);
+			dif_suggest_reading(c, n->left->name, n->type);
 		return NULL;
 	}
 	if (is_text(c, n->type, n->left))

@@ -13,7 +13,7 @@ static struct dif_node *incompatible(struct dif_compiler *c, struct dif_node *n)
 		 dif_type_text(c, n->left->type), dif_oper_text(n->op), dif_type_text(c, n->right->type));
 	for (int i = 0; i < 2; i++)
 		if (sides[i]->kind == DIF_N_SYM && dif_is_void(c, sides[i]->type))
-			dif_suggest_reading(c, sides[i]->name);
+			dif_suggest_reading(c, sides[i]->name, sides[!i]->type);
 	return NULL;
 }
 

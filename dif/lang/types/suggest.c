@@ -169,9 +169,16 @@ void dif_suggest_type(struct dif_compiler *c, const char *name)
 		dif_hint(c, "%s is no type: neither D nor the kernel that is traced has it", name);
 }
 
-void dif_suggest_reading(struct dif_compiler *c, const char *name)
+void dif_suggest_reading(struct dif_compiler *c, const char *name, struct dif_type *wanted)
 {
-	dif_hint(c, "%s has no type: *(int *)&%s reads an int there", name, name);
+	const char *type = wanted && dif_is_scalar(c, wanted) ? dif_type_text(c, wanted) : "int";
+	bool is_pointer = *type && type[strlen(type) - 1] == '*';
+
+	if (wanted && dif_is_string(c, wanted))
+		dif_hint(c, "%s has no type: stringof(&%s) reads a string there", name, name);
+	else
+		dif_hint(c, "%s has no type: *(%s%s*)&%s reads it there", name, type, is_pointer ? "" : " ",
+			 name);
 }
 
 void dif_suggest_aggregation(struct dif_compiler *c, const char *name)

@@ -22,8 +22,9 @@ void dif_suggest_behind_prefix(struct dif_compiler *c, struct dif_type *sou, con
 /** Only a type can stand here, and none is called @p name: report that. Nothing if it is a variable, or a
  * type. */
 void dif_suggest_type(struct dif_compiler *c, const char *name);
-/** Kernel symbol @p name has no type, and the expression needs one: how to read it. */
-void dif_suggest_reading(struct dif_compiler *c, const char *name);
+/** Kernel symbol @p name has no type, and the expression needs one: how to read it, as @p wanted if that is a
+ * scalar or a string. NULL: unknown. */
+void dif_suggest_reading(struct dif_compiler *c, const char *name, struct dif_type *wanted);
 /** A variable @p name that other kernels have and this one lacks: its counterpart here. */
 void dif_suggest_symbol(struct dif_compiler *c, const char *name);
 void dif_suggest_aggregation(struct dif_compiler *c, const char *name);
