@@ -129,8 +129,7 @@ static bool ends_with(const char *text, const char *end)
 	return len >= n && !strcmp(text + len - n, end);
 }
 
-/* A call such as openat() has a directory's descriptor in front of the path. Small addresses are such a one.
- */
+/* A call such as openat() has a directory's descriptor in front of the path. A small address is one. */
 static bool is_directory(const struct vp_fault_info *fault)
 {
 	const char *call = fault->ecb->probe->function;

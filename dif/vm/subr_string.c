@@ -146,8 +146,8 @@ uint64_t dif_subr_strtok(struct dif_vm *vm)
 	uint32_t to = from;
 	while (to < p->strtok_len && !is_delim[(unsigned char)p->strtok[to]])
 		to++;
-	vm->strtok_at =
-	    to < p->strtok_len ? to + 1ull : 0; /* at the delimiter: the next call may have others */
+	/* at the delimiter: the next call may have others */
+	vm->strtok_at = to < p->strtok_len ? to + 1ull : 0;
 	return from < to ? dif_scratch_string(vm, p->strtok + from, to - from) : 0;
 }
 

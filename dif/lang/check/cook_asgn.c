@@ -158,9 +158,8 @@ static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 		return incompatible(c, n);
 	if (!check_modifiable(c, n) || (n->right->kind == DIF_N_XLATE && !dif_xlate_whole(c, n->right)))
 		return NULL;
-	/* a variable keeps all 64 bits of an integer, for any first value, unless that is a constant; a _Bool
-	 * is 0 or
-	 * 1 */
+	/* a variable keeps all 64 bits of an integer that is no constant, for any first value; a _Bool is 0
+	 * or 1 */
 	bool cut = dif_is_int(c, lt) &&
 		   (n->left->kind != DIF_N_VAR || n->right->kind == DIF_N_INT || dif_base(c, lt)->is_bool);
 	if (!dif_type_same(c, lt, value) && (cut || dif_is_string(c, lt)))
