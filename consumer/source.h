@@ -14,8 +14,9 @@ OT_MUST_CHECK struct ot_err *con_source_read(const struct con_texts *texts, cons
  * and be compiled for several kernels. */
 OT_MUST_CHECK struct ot_err *con_source_script(const struct con_texts *texts, struct con_program *program);
 
-/** Compile the D libraries: the system's, then those of -L, each after those it depends on. Compiled clauses
- * are appended to @p prog. On a D error *ret_diag is the error, *ret_path its file. */
+/** Compile the D libraries: the system's, then those of -L, each after those it depends on. Their names and
+ * options are for the texts that follow in @p prog; their clauses are not enabled. On a D error *ret_diag is
+ * the error, *ret_path its file. */
 OT_MUST_CHECK struct ot_err *con_libraries_compile(const struct con_texts *texts, struct dif_compiler *comp,
 						   struct dif_program *prog, const struct dif_diag **ret_diag,
 						   const char **ret_path);

@@ -498,8 +498,8 @@ static void user_stack(void **state)
 	ef_destroy(f);
 }
 
-/* In the kernel, uregs[] are what it has saved: of the others, of vmregs[] and without a process, there is no
- * record. */
+/* In the kernel, uregs[] are what it has saved; the others, vmregs[], and those of a task without a process
+ * are a fault. */
 static void user_registers(void **state)
 {
 	static const struct {

@@ -7,6 +7,7 @@
 #include "vmm-probe/engine/hit/beam.h"
 #include "vmm-probe/arch/regs.h"
 #include "vmm-probe/engine/hit/task.h"
+#include "vmm-probe/engine/hit/unwind.h"
 #include "vmm-probe/engine/hit/user_frames.h"
 #include "vmm-probe/engine/hit/walk.h"
 
@@ -115,15 +116,14 @@ struct value {
 /* In the kernel, the saved registers of the process. */
 static struct value innermost(const struct vp_beam_walk *w, enum vp_beam_register r, uint64_t saved)
 {
-	uint32_t reg = w->in.registers[r], at;
+	uint32_t reg = w->in.registers[r];
 	struct value value = { 0 };
 
 	if (reg >= VP_NREGS_GENERAL)
 		return value;
 	if (vp_runs_user(w->v))
 		return (struct value){ vp_reg(w->v, (enum vp_reg)reg), true };
-	at = w->v->es->facts.ptregs_general[reg];
-	value.known = saved && at != VP_NO_OFFSET && vp_load_u64(w->v, saved + at, &value.is);
+	value.known = vp_load_saved_reg(w->v, saved, (enum vp_reg)reg, &value.is);
 	return value;
 }
 

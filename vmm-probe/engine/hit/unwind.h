@@ -23,8 +23,10 @@ struct vp_user_frame {
  * table's rules. False: it is elsewhere, or there is no table. */
 bool vp_interrupted_user(struct vp_vcpu_session *v, struct vp_user_frame *ret);
 
-/** A register of the process whose task runs in the kernel, as the kernel has saved it. False: that is
- * nowhere, or it does not save this one. */
+/** A register out of a struct pt_regs at @p regs, a guest address, unchecked; 0: nowhere. False: it can't be
+ * read, or is not there. */
+bool vp_load_saved_reg(struct vp_vcpu_session *v, uint64_t regs, enum vp_reg reg, uint64_t *ret);
+/** The same of the process whose task runs in the kernel. */
 bool vp_saved_user_reg(struct vp_vcpu_session *v, enum vp_reg reg, uint64_t *ret);
 
 /* The outputs for a process's stack; each may be NULL. */

@@ -62,12 +62,18 @@ static uint32_t saved_at(const struct vp_facts *f, enum vp_reg reg)
 	return reg < VP_NREGS_GENERAL ? f->ptregs_general[reg] : VP_NO_OFFSET;
 }
 
-bool vp_saved_user_reg(struct vp_vcpu_session *v, enum vp_reg reg, uint64_t *ret)
+bool vp_load_saved_reg(struct vp_vcpu_session *v, uint64_t regs, enum vp_reg reg, uint64_t *ret)
 {
 	uint32_t at = saved_at(&v->es->facts, reg);
+
+	return regs && at != VP_NO_OFFSET && vp_load_u64(v, regs + at, ret);
+}
+
+bool vp_saved_user_reg(struct vp_vcpu_session *v, enum vp_reg reg, uint64_t *ret)
+{
 	struct vp_user_frame top;
 
-	return at != VP_NO_OFFSET && from_task(v, &top) && top.regs && vp_load_u64(v, top.regs + at, ret);
+	return from_task(v, &top) && vp_load_saved_reg(v, top.regs, reg, ret);
 }
 
 /* At a function's first or last instruction the frame pointer is its caller's, and the return address on top
